@@ -86,8 +86,7 @@ struct attn_info {                      /* the strings live as long as the model
     size_t L, d, H, Hkv, dh, dv, m, V, n_ctx;       /* n_ctx: the longest text, in tokens */
     bool parallel;                      /* attention and MLP read the same input and their outputs are added */
     size_t rotary;                      /* how many of a head's dh numbers rotary positions rotate; 0: none */
-    size_t window, local;               /* in `local` of the layers a query sees the last `window` keys only; 0: in
-                                         * none */
+    size_t window, local;               /* in `local` of the layers a query sees only the last `window` keys; or 0 */
     double norm_eps, rope_theta;
     size_t tensors;
     uint64_t parameters, bytes;         /* how many numbers all tensors hold; how many bytes they take in the file */
@@ -136,10 +135,8 @@ const char *const *attn_model_builtin(void);
 struct attn_token {
     int32_t id;
     bool known;                         /* false: made from an id alone; what follows is empty */
-    bool named;                         /* the text is a label given to an id: it comes from no source text, start = end
-                                         * = 0 */
-    const char *text, *raw;             /* the text it stands for; its spelling in the vocabulary ("\u0120is" for "
-                                         * is") */
+    bool named;                         /* the text labels an id: it is from no source text, and start = end = 0 */
+    const char *text, *raw;             /* the text it stands for; its spelling in the vocabulary: \u0120is for " is" */
     size_t text_len, raw_len;
     size_t start, end;                  /* it comes from bytes start..end of the source text, without end */
     unsigned char part, parts;          /* which of so many tokens that are one character together, from 1; 0: it is no
@@ -165,16 +162,15 @@ void attn_tokenizer_close(struct attn_tokenizer *t);                /* NULL is f
 /* "word", "char", "bpe", "unigram", "wordlevel", "wordpiece" */
 const char *attn_tokenizer_kind(const struct attn_tokenizer *t);
 size_t attn_tokenizer_size(const struct attn_tokenizer *t);         /* entries of the vocabulary */
-/* The text a token stands for, perhaps only part of a UTF-8 character; NULL: no such id.  Lives as long as the
- * tokenizer. */
+/* The text a token stands for, perhaps only part of a UTF-8 character.  NULL if there is no such id.  Lives as long as
+ * the tokenizer does. */
 const char *attn_tokenizer_text(const struct attn_tokenizer *t, int32_t id, size_t *len);
 /* Its spelling in the vocabulary, likewise. */
 const char *attn_tokenizer_raw(const struct attn_tokenizer *t, int32_t id, size_t *len);
 
 enum attn_bos { ATTN_BOS_AUTO, ATTN_BOS_YES, ATTN_BOS_NO };
 struct attn_encode_opts {
-    bool special;                       /* the text's <|endoftext|> and the like become special tokens; else they are
-                                         * plain text */
+    bool special;                       /* <|endoftext|> and the like become special tokens; else they are plain text */
     bool empty;                         /* AUTO adds its tokens to an empty text, too */
     /* AUTO adds the tokens before and after the text that the tokenizer's own files ask for; YES adds a
      * beginning-of-sequence token (BOS) in any case; NO adds none.  Added tokens have start = end. */
@@ -182,8 +178,8 @@ struct attn_encode_opts {
     uint64_t reserved[2];
 };
 /* Splits a text into tokens, which own all they point to.  An empty text gives no tokens, except an added BOS.
- * Where the tokenizer changes the text before it (NFC), start..end of a token cover all that it comes from.  o NULL:
- * all zero. */
+ * Where the tokenizer changes the text first (NFC), start..end of a token cover all that it comes from.  With o NULL
+ * all options are zero. */
 int attn_encode_with(struct attn_tokens **out, const struct attn_tokenizer *t, const char *text, size_t len,
                      const struct attn_encode_opts *o, struct attn_err *err);
 /* The same with all options zero. */
@@ -246,8 +242,7 @@ struct attn_probe {
     int act, layer;                     /* enum attn_act; layer -1: outside the blocks */
     size_t seq;                         /* which sentence of the run, from 0 */
     int ndim; size_t shape[3];          /* of the whole activation: [T,n] or [H,T,n] */
-    size_t head0, heads, row0, rows, cols, ld_head, ld;     /* the band; ld, ld_head: floats from one row, head to the
-                                                             * next */
+    size_t head0, heads, row0, rows, cols, ld_head, ld;     /* the band; floats from head to head, from row to row */
     const float *data;
     const double *f64;                  /* the same numbers before they were rounded to float32, laid out alike: of
                                          * numbers that were given (attn_attend_open); NULL: they were computed so */
@@ -259,9 +254,8 @@ enum {                                  /* what an observer wants of an activati
     ATTN_WATCH = 1,                     /* to see it */
     ATTN_EDIT = 2,                      /* to change it before the next step reads it */
     ATTN_WHOLE = 4,                     /* to get all heads and rows of a sentence in one band */
-    ATTN_LAST = 8,                      /* of norm_final and logits the last row of each sentence is enough: saves the
-                                         * others, also in the last block, unless another observer wants them; then all
-                                         * come */
+    ATTN_LAST = 8,                      /* of norm_final and logits each sentence's last row is enough: saves computing
+                                         * the others, unless another observer wants them; then all come */
     ATTN_DERIVE = 16                    /* of a derived activation: to have it computed.  Without this flag the others
                                          * mean nothing there, so that who watches everything does not pay for these */
 };
@@ -290,9 +284,8 @@ enum attn_form {
     ATTN_MODEL,                         /* what the model's config says for each layer */
     ATTN_FULL,                          /* sees all keys */
     ATTN_CAUSAL,                        /* sees k <= q */
-    ATTN_CAUSAL_RENORM,                 /* sees k <= q, but masks after the softmax: the softmax goes over all keys,
-                                         * then the weights of later keys become 0 and the others are divided by their
-                                         * sum */
+    ATTN_CAUSAL_RENORM,                 /* sees k <= q, but masks after the softmax: this goes over all keys, then the
+                                         * weights of later keys become 0 and the others are divided by their sum */
     ATTN_WINDOW,                        /* sees 0 <= q - k < w */
     ATTN_STRIDED,                       /* sees k <= q where q - k < w or (q - k) % s == 0 */
     ATTN_RANDOM,                        /* sees the window, and min(r, n) random ones of the n = q - w + 1 keys before
@@ -302,8 +295,7 @@ enum attn_form {
     ATTN_LINEAR,                        /* no softmax and no scale: the weight is phi(q).phi(k) divided by the sum of
                                          * these over all keys seen, where phi(x) = x + 1 for x > 0, else exp(x).  Where
                                          * the sum is below FLT_MIN all weights are 0: the row is lost */
-    ATTN_BLOCK,                         /* the softmax of causal or full, b keys at a time with a running maximum and
-                                         * sum */
+    ATTN_BLOCK,                         /* causal or full, but b keys at a time, with a running maximum and sum */
     ATTN_MASKED                         /* sees what attn_attention.mask allows: for attn_attention only */
 };
 /* What dots are multiplied by: the layer's own scale, 1, 1 / sqrt(dh), attn_kind.scale. */
@@ -332,14 +324,13 @@ struct attn_kind_row {
 };
 /* The row after this one, the first for NULL; NULL: there are no more. */
 const struct attn_kind_row *attn_kind_next(const struct attn_kind_row *row);
-/* Reads a form with numbers for its letters, as in "window:4", or a name alone; sets the form and its numbers, nothing
- * else. */
+/* Reads a form and the numbers for its letters, as in "window:4", or a name alone.  The rest of *k stays. */
 int attn_kind_parse(struct attn_kind *k, const char *text, struct attn_err *err);
 enum { ATTN_KIND_TEXT = 96 };
 /* the text that parses to k; returns buf */
 const char *attn_kind_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k);
-/* How the kind differs from the model's own, for titles: ", window:4, scale 0.5, dropout 0.1 (seed 7)", or "".  Returns
- * buf. */
+/* How the kind differs from the model's own, for titles: ", window:4, scale 0.5, dropout 0.1 (seed 7)", or "" if it
+ * does not; returns buf. */
 enum { ATTN_KIND_NOTE = 192 };
 const char *attn_kind_note(char buf[ATTN_KIND_NOTE], const struct attn_kind *k);
 
@@ -357,8 +348,7 @@ int attn_kv_copy(struct attn_kv *to, const struct attn_kv *from, size_t n, struc
 
 struct attn_seq {                       /* one sentence of a forward pass */
     size_t T;                           /* its tokens in this pass */
-    struct attn_kv *kv;                 /* the cache it continues, for this sentence alone; NULL: it starts at position
-                                         * 0 */
+    struct attn_kv *kv;                 /* the cache it continues, its own alone; NULL: it starts at position 0 */
     const struct attn_seq *keys;        /* cross-attention: it looks at all keys and values of this other sentence of
                                          * the same pass (neither may have a cache), and its own k and v are not
                                          * announced; else NULL */
@@ -381,8 +371,7 @@ struct attn_plan {
                                          * everything else stay in float32 */
     enum attn_copies copies;            /* of weights; zero: once they are repaid */
     struct attn_kind kind;              /* of attention, for all sentences; zero: the model's own.  With attn_seq.keys
-                                         * the form must be the model's own; scaling and dropout apply to both
-                                         * sentences */
+                                         * the form must be that too; scaling and dropout apply to both sentences */
     uint64_t reserved[4];
 };
 
@@ -401,11 +390,10 @@ int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct
  * one that an observer reads are not run, unless logits or a cache need them. */
 int attn_run_forward(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n,
                      struct attn_err *err);
-/* The same without what comes before block `layer`: x[i] has what that block reads of sentence i, its resid_pre of [T,
- * width] numbers.  layer L: what the final norm reads.  With the numbers of a whole run, also of its last rows alone
- * where a cache has the earlier ones, everything from there on has the bits of that run.  The cache then counts these
- * rows, but blocks before `layer` have put nothing of them there: before another pass reads it, copy back what it
- * was. */
+/* The same without what comes before block `layer`.  x[i] is what that block reads of sentence i, its resid_pre of
+ * [T, width] numbers; for layer L it is what the final norm reads.  If x has the numbers of a whole run, everything
+ * after it has the bits of that run; x may also be its last rows alone, where a cache has the earlier ones.  The cache
+ * then counts these rows, but blocks before `layer` have put nothing of them there: restore it before another pass. */
 int attn_run_restart(struct attn_run *r, size_t layer, const float *const *x, const struct attn_seq *seq, size_t n,
                      struct attn_err *err);
 /* Lost rows of attention in the last pass.  All weights of a lost row are 0, and so is its context: causal-renorm
@@ -433,9 +421,8 @@ int attn_run_check_tokens(const struct attn_model *m, const struct attn_tokens *
                           struct attn_err *err);
 
 int attn_threads_available(void);       /* how many threads this process may use: CPU affinity and cgroup quota */
-const char *attn_cpu_target(void);      /* what computes: "avx512", "avx2", "neon" or "generic"; where the
-                                         * processor has some for bf16, "avx512-amx" (tiles) or "avx512-bf16" (dot
-                                         * products) */
+const char *attn_cpu_target(void);      /* what computes: "avx512", "avx2", "neon" or "generic"; on processors with
+                                         * bf16 products "avx512-amx" (by tiles) or "avx512-bf16" (by dot products) */
 
 /* ---- predicting ------------------------------------------------------------------------ */
 
@@ -444,8 +431,7 @@ const char *attn_cpu_target(void);      /* what computes: "avx512", "avx2", "neo
 int attn_logprob(double *out, const float *logits, size_t V, int32_t id, struct attn_err *err);
 
 /* The likeliest next tokens: out[*n], at most k of them, likeliest first, of equally likely ones the lower id first. */
-struct attn_likely { int32_t id; double p; };                       /* p: its probability, the softmax in double
-                                                                     * precision */
+struct attn_likely { int32_t id; double p; };       /* p: its probability, from a softmax in double precision */
 int attn_logits_top(struct attn_likely *out, size_t *n, size_t k, const float *logits, size_t V, struct attn_err *err);
 
 struct attn_score_opts {                /* all zero is the default */
@@ -481,11 +467,9 @@ struct attn_attention {
     struct attn_kind kind;              /* ATTN_MODEL means ATTN_FULL, or with kind.causal ATTN_CAUSAL */
     const uint8_t *mask;                /* for ATTN_MASKED: [Tq, Tk], not 0 where the query sees the key */
     bool refuse_empty;                  /* a row that sees no key, or is lost, is an error; else its context is 0 */
-    float *dots, *scores, *pattern;     /* results besides the context: [batch, H, Tq, Tk] or NULL; linear has a pattern
-                                         * only */
+    float *dots, *scores, *pattern;     /* also results, [batch, H, Tq, Tk] or NULL; linear has only a pattern */
     int threads;                        /* 0: as many as this process may use */
-    struct attn_lost *overflow;         /* a result, too, unless NULL: rows whose dots overflow, as attn_run_overflow
-                                         * tells them */
+    struct attn_lost *overflow;         /* also a result, or NULL: rows whose dots overflow, as in attn_run_overflow */
     uint64_t reserved[4];
 };
 /* Computes context [batch, H, Tq, dv] from q [batch, H, Tq, dh], k [batch, Hkv, Tk, dh] and v [batch, Hkv, Tk, dv]. */
@@ -500,8 +484,8 @@ struct attn_select;
 int attn_select_new(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind,
                     const char *show, const char *layers, const char *heads, struct attn_err *err);
 void attn_select_free(struct attn_select *s);                       /* NULL is fine */
-/* Of a wildcard that finds nothing, which is no error where another name does; NULL: none.  Lives as long as the
- * selection. */
+/* Says that a wildcard finds nothing, which is no error if another name does; NULL: all find something.  Lives as long
+ * as the selection. */
 const char *attn_select_note(const struct attn_select *s);
 /* Whether an activation of a layer (-1: outside the blocks) is selected: for the `wants` of an observer of your own,
  * which then returns ATTN_WATCH | ATTN_DERIVE. */

@@ -20,40 +20,36 @@ extern "C" {
  * were added. "L1H2 = 0" removes a head, "L0.mlp.out[pos=-1] += 2*vector.npy" steers a row; lib/ask/edit.h has the
  * grammar, and the manual explains it. */
 struct attn_edits;
-/* Each of these adds to *list, which is made if it is NULL; after an error it is as it was.  Messages name the
- * column. */
+/* Each of these adds to *list, which is made if it is NULL.  An error leaves the list as it was and names the column
+ * in its message. */
 int attn_edits_parse(struct attn_edits **list, const char *edit, struct attn_err *err);
-/* The text of a file, an edit a line; lines that begin with # are comments. */
+/* The text of a file with one edit per line; lines that begin with # are comments. */
 int attn_edits_read(struct attn_edits **list, const char *text, size_t len, const char *path, struct attn_err *err);
 /* "L0H1,L2.mlp.out": each = 0 */
 int attn_edits_ablate(struct attn_edits **list, const char *places, struct attn_err *err);
 /* each = source */
 int attn_edits_patch(struct attn_edits **list, const char *places, const char *source, struct attn_err *err);
-/* "FILE.npy:2@0-3", "FILE.npz:2": resid_post of layers 0-3, or of each layer N for which the archive has direction.N,
- * += 2*FILE. */
+/* "FILE.npy:2@0-3" adds 2 * FILE to resid_post of layers 0 to 3; "FILE.npz:2" adds 2 * direction.N of the archive to
+ * that of layer N, for each N it has. */
 int attn_edits_steer(struct attn_edits **list, const char *spec, struct attn_err *err);
-void attn_edits_free(struct attn_edits *list);                      /* NULL is fine, and an empty list, here and
-                                                                     * below */
+void attn_edits_free(struct attn_edits *list);                      /* all of these take NULL for an empty list */
 size_t attn_edits_count(const struct attn_edits *list);
 /* its canonical form; lives as long as the list */
 const char *attn_edits_text(const struct attn_edits *list, size_t i);
 /* the file it takes values from; NULL: none */
 const char *attn_edits_file(const struct attn_edits *list, size_t i);
-bool attn_edits_from(const struct attn_edits *list);                /* whether one takes values from the other text,
-                                                                     * `from` */
+bool attn_edits_from(const struct attn_edits *list);                /* whether one takes values from the other text */
 
 /* An editor is the observer that does the edits.  Give attn_editor_observer(e) to a run before those that watch.  What
  * is wrong with edits for this model is found when it is made; with those for a text, by attn_editor_text. */
 struct attn_editor_opts {
-    const struct attn_edits *edits;     /* must outlive the editor unchanged, and so must all that follows; NULL:
-                                         * none */
+    const struct attn_edits *edits;     /* must outlive the editor unchanged, as all that follows must; NULL: none */
     const struct attn_model *model;     /* its tokenizer is opened when a text needs it */
     struct attn_encode_opts encode;     /* for text("...") and texts(FILE) */
     const struct attn_tokens *from;     /* the other text that `from` means; NULL: there is none */
     const struct attn_tokens *cross;    /* cross-attention: the other text, for the text and for sources, whose k and v
                                          * are those that they have by themselves; else NULL */
-    struct attn_plan plan;              /* of the runs that are edited, and of unedited ones for sources: threads, bf16,
-                                         * kind */
+    struct attn_plan plan;              /* threads, bf16 and kind of edited runs, and of unedited ones for sources */
     size_t rows;                        /* how many rows a text that grows has at most; 0: as many as the model takes */
     uint64_t reserved[3];
 };
@@ -88,8 +84,8 @@ int attn_editor_touches(struct attn_editor *e, size_t seq, const struct attn_tou
  * has no such source. */
 size_t attn_editor_served(struct attn_editor *e, size_t seq, size_t edit);
 
-/* What edits did to the next token: `before` goes to an unedited run of the text, `after` to the edited one, as their
- * last observers. */
+/* What edits did to the next token.  `before` is the last observer of an unedited run of the text, `after` the last one
+ * of an edited run. */
 struct attn_compare;
 enum { ATTN_COMPARED = 5 };
 struct attn_compared {
@@ -121,8 +117,7 @@ struct attn_ablated_metric {
 struct attn_ablate_opts {
     const struct attn_tokens *tokens;
     const struct attn_select *heads;    /* those whose pattern, scores, dots or norms it selects; NULL: all */
-    struct attn_editor *editor;         /* of all runs; started, with the tokens as its text 0.  NULL: nothing else is
-                                         * edited */
+    struct attn_editor *editor;         /* of all runs, started, with the tokens as its text 0; NULL: no other edits */
     struct attn_plan plan;              /* threads, bf16 and kind */
     /* called now and then; a code ends it */
     int (*step)(void *self, size_t done, size_t all, struct attn_err *err);
@@ -174,8 +169,7 @@ int attn_repeat(struct attn_repeated *out, const struct attn_model *m, const str
 struct attn_heads_opts {
     const struct attn_batch_opts *over; /* the texts and how they are run: model, select, records, encode,
                                          * edits, from, plan, progress, failed, self; the other members are not read */
-    const int32_t *ids; const size_t *T; size_t texts;  /* texts as ids, one after the other, of T[i] tokens; 0: the
-                                                         * records */
+    const int32_t *ids; const size_t *T; size_t texts;  /* ids of so many texts, text i of T[i] tokens; 0: of records */
     bool copying;                       /* also the score that needs no text; sorting by it asks for it, too */
     const char *by;                     /* the score to sort by; NULL: the share of the main role */
     size_t top;                         /* report so many heads, the largest ones; 0: all.  Pictures have all.  Without
@@ -189,8 +183,7 @@ struct attn_heads_opts {
     /* Is told what part of the work on `copying` is done, and ends it by returning non-zero; NULL: nobody asks. */
     int (*step)(void *self, double done, struct attn_err *err);
     void *step_self;
-    size_t repeat;                      /* each text ends with so many tokens, twice: their losses are compared; 0: not
-                                         * so */
+    size_t repeat;                      /* each text ends with so many tokens, twice, whose losses are compared; or 0 */
     uint64_t reserved[3];
 };
 /* overflowed: see attn_run_overflow */
@@ -212,12 +205,9 @@ struct attn_metric;
 int attn_metric_new(struct attn_metric **out, const char *text, struct attn_err *err);
 void attn_metric_free(struct attn_metric *m);                       /* NULL is fine */
 const char *attn_metric_text(const struct attn_metric *m);          /* as it was written */
-bool attn_metric_has_words(const struct attn_metric *m);            /* whether it names tokens by text, which takes a
-                                                                     * tokenizer */
-const char *attn_metric_word(const struct attn_metric *m, size_t i);        /* the text of token i of those; NULL: there
-                                                                             * are fewer */
-bool attn_metric_has_fields(const struct attn_metric *m);           /* whether it names fields of records, as in
-                                                                     * logit({answer}) */
+bool attn_metric_has_words(const struct attn_metric *m);            /* whether a tokenizer must look up its tokens */
+const char *attn_metric_word(const struct attn_metric *m, size_t i);    /* the text of token i of those, or NULL */
+bool attn_metric_has_fields(const struct attn_metric *m);           /* whether it names fields: logit({answer}) */
 bool attn_metric_is_smooth(const struct attn_metric *m);            /* whether it has derivatives: all but rank have */
 bool attn_metric_refers(const struct attn_metric *m);               /* whether it is kl, which needs a reference */
 
@@ -278,8 +268,7 @@ int attn_slopes_show(const struct attn_slopes *s, const struct attn_observer *to
 enum { ATTN_OVER_LAYER = 1, ATTN_OVER_HEAD = 2, ATTN_OVER_POS = 4 };
 struct attn_patch_cell {
     int layer, head, pos;               /* -1: no axis of the grid.  A head of k or v is a key/value head */
-    double metric, effect;              /* effect: (metric - metric_text) / (metric_from - metric_text); NaN: both are
-                                         * equal */
+    double metric, effect;              /* (metric - metric_text) / (metric_from - metric_text); NaN if these agree */
 };
 struct attn_patch_result {              /* lives as long as the grid */
     const char *what;                   /* "attn.context" */
@@ -330,8 +319,8 @@ int attn_patch_write(const struct attn_patch *p, const struct attn_patch_report_
 
 /* ---- a text that grows ------------------------------------------------------------------ */
 
-/* A prompt and the tokens that follow it.  Each runs through the model once, the prompt in one pass: keys and values
- * are cached. */
+/* A prompt and the tokens that follow it.  Each goes through the model once, as keys and values are cached; the prompt
+ * goes in one pass. */
 struct attn_growth_opts {
     const struct attn_tokens *prompt;   /* at least one token */
     size_t room;                        /* how many tokens there may be in the end, those of the prompt included */
@@ -367,8 +356,7 @@ struct attn_lens_opts {
     const char *path;                   /* NULL or "-": standard output */
     int width;                          /* columns of the terminal, text only; 0: no limit */
     bool color;                         /* text only */
-    bool csv_safe;                      /* csv, tidy: a single quote before text that a spreadsheet would run as a
-                                         * formula */
+    bool csv_safe;                      /* csv, tidy: a quote before text that a spreadsheet would run as a formula */
     struct attn_picture_opts picture;
     int threads;
     bool bf16;                          /* as in attn_plan */
@@ -390,8 +378,7 @@ struct attn_attribute_opts {
     const int32_t *foil;                /* a token whose logit is subtracted; NULL: none */
     int64_t pos;                        /* the position whose prediction it is; negative ones count from the end */
     size_t neurons;                     /* how many of the neurons largest in size are listed besides */
-    size_t top;                         /* text only: how many of the largest parts; 0: all, in the order of the forward
-                                         * pass */
+    size_t top;                         /* text only: how many of the largest parts; 0: all, in forward order */
     const char *format;                 /* of ATTN_FORMAT_TABLE or ATTN_FORMAT_FIGURE; NULL: text */
     const char *path;                   /* NULL or "-": standard output */
     int width;                          /* columns of the terminal, text only; 0: no limit */

@@ -43,8 +43,7 @@ struct attn_picture_opts {
                                          * on a terminal for both signs, blue and orange around a dark middle */
     const char *scale;                  /* of colours: "linear", "sqrt", "log", "row": each row is divided by its
                                          * largest number; NULL: sqrt for patterns of many tokens, else linear */
-    bool hide_first;                    /* leave column 0 blank and out of the colour scale; other weights stay as they
-                                         * are */
+    bool hide_first;                    /* leave column 0 blank and out of the colour scale; no other weight changes */
     bool light;                         /* the ground of the terminal is light: colours begin with it, as figures do */
     size_t cell;                        /* width of a number's cell in pixels, on a terminal in columns; 0: what fits */
     int colors;                         /* how many the terminal has: 0 (shades are drawn), 256, 1 << 24 */
@@ -88,8 +87,7 @@ enum {
     ATTN_FORMAT_SUMMARY = 16,           /* or as one line of figures for each */
     ATTN_FORMAT_PICTURE = 32,           /* matrices are drawn: plot and variants write it, too */
     ATTN_FORMAT_BINARY = 64,            /* not for a terminal */
-    ATTN_FORMAT_MANY = 128,             /* a file for each matrix or activation, unless there is only one: in a
-                                         * directory */
+    ATTN_FORMAT_MANY = 128,             /* several matrices or activations become files of a directory */
     ATTN_FORMAT_DIGEST = 256,           /* names the model's digest */
     ATTN_FORMAT_COMPARE = 512,          /* says what edits did to the next token */
     ATTN_FORMAT_ABLATED = 1024,         /* says what comes next without each head, if that is known */
@@ -114,8 +112,8 @@ const struct attn_format *attn_format_find(const char *name);           /* NULL:
 /* The format that the ending of a path means, in upper or lower case; NULL: none.  path may be NULL. */
 const struct attn_format *attn_format_of_path(const char *path);
 
-/* What a sink is shown in place of activations: derivatives of a metric with respect to them, or these times the
- * activations. */
+/* What a sink is shown in place of activations: derivatives of a metric with respect to them, multiplied by the
+ * activations if `times` is set. */
 struct attn_sink_gradient { const char *metric; double value; bool times; };
 struct attn_labels;
 /* "every head", "attn-cli heads ..."; of_head: --layer and --head of what the screen shows are added; brief: "heads",
@@ -141,11 +139,9 @@ struct attn_sink_opts {
     int threads;                        /* 0: as many as this process may use; the output is the same */
     int precision;                      /* text only: digits after the point, at most ATTN_PRECISION_MOST */
     int width;                          /* text only: columns of the terminal; 0: no limit */
-    size_t limit;                       /* text only: beyond so many numbers in all, each activation is summarised; 0:
-                                         * no limit */
+    size_t limit;                       /* text only: activations are summarised beyond so many numbers in all; or 0 */
     bool color;                         /* text only */
-    bool csv_safe;                      /* csv, tidy: a single quote before text that a spreadsheet would run as a
-                                         * formula */
+    bool csv_safe;                      /* csv, tidy: a quote before text that a spreadsheet would run as a formula */
     bool bf16;                          /* the run multiplies in bf16, for the manifest */
     struct attn_picture_opts picture;
     const struct attn_sink_hint *hints; /* screen only: commands to go on with, then one of NULL; NULL: none */
@@ -189,10 +185,9 @@ int attn_labels_new(struct attn_labels **out, const struct attn_tokenizer *t, st
  * number of lines says; if it is both, entries.  A blank line leaves the id.  `name` is that of the file. */
 int attn_labels_read(struct attn_labels **out, const char *text, size_t len, const char *name, size_t vocabulary,
                      struct attn_err *err);
-bool attn_labels_by_id(const struct attn_labels *l);    /* false: a line for each token */
+bool attn_labels_by_id(const struct attn_labels *l);    /* false: one line for each token */
 size_t attn_labels_count(const struct attn_labels *l);  /* lines of the file, or entries of the tokenizer */
-/* The label of an id, NUL-terminated, where labels are by id; NULL: it has none.  Lives as long as the labels and their
- * tokenizer. */
+/* The label of an id, NUL-terminated, if labels are by id, else NULL.  Lives as long as labels and tokenizer. */
 const char *attn_labels_text(const struct attn_labels *l, int32_t id, size_t *len);
 /* Names the tokens that have no text; the names live as long as the labels and their tokenizer.  Fails, with both
  * numbers, where there are neither as many lines as entries nor as tokens. */
@@ -209,13 +204,12 @@ struct attn_share { uint64_t index, count; bool stride; };
  * them up as getenv does.  Leaves stride as it is. */
 int attn_share_parse(struct attn_share *out, const char *text, char *(*get)(const char *name), struct attn_err *err);
 
-/* Reads sentences from a file one at a time: memory grows with the longest one only.  The manual describes the formats
- * under `batch`. */
+/* Reads sentences from a file one at a time, so that memory grows only with the longest.  The manual describes the
+ * formats under `batch`. */
 struct attn_records_opts {
     const char *path;                   /* NULL or "-": standard input */
     const char *format;                 /* text ndjson csv tsv; NULL: by the ending of the path, else text */
-    const char *column;                 /* csv, tsv: name or index of the column with the text; NULL: "text", or the
-                                         * only one */
+    const char *column;                 /* csv, tsv: name or index of the text's column; NULL: "text" or the only one */
     bool headless;                      /* csv, tsv: the first row is a record, not a header */
     struct attn_share share;
     bool (*stop)(void *self);           /* asked several times a second while waiting for input; NULL: never stop */
@@ -223,16 +217,13 @@ struct attn_records_opts {
     const char *const *fields; size_t n_fields;     /* ndjson, csv, tsv: names of other members or columns to read; they
                                                      * must outlive the reader */
     size_t n_columns;                   /* csv, tsv: the first of them, which the table must have */
-    /* Called with the only column's name, as written, where nothing says that it is one: it may be a sentence.  NULL:
-     * nobody asks */
+    /* Called with the only column's name, as written, where nothing says that it is one and not a sentence; or NULL. */
     void (*guessed)(void *self, const char *name, size_t len);
 };
-/* What a record has under one of these names: a text, or ids, of which a number is one; neither: it does not have
- * it. */
+/* What a record has under one of these names: a text; ids (one for a number); neither if it lacks the name. */
 struct attn_record_field { const char *name, *text; size_t len; const int32_t *ids; size_t n; };
 struct attn_record {
-    uint64_t number, line;              /* number: its place in the whole input, from 0; line: where it begins, from
-                                         * 1 */
+    uint64_t number, line;              /* its place in the whole input, from 0; the line where it begins, from 1 */
     const char *id; size_t id_len;      /* its id in the input, not necessarily unique; NULL: it has none */
     bool id_is_number;                  /* id is a JSON number, spelled as in the input; else it is a string */
     const char *text; size_t text_len;  /* UTF-8, which may contain NULs; NULL: there are ids or an error instead */
@@ -243,8 +234,8 @@ struct attn_record {
 enum attn_records_event { ATTN_RECORDS_NEXT, ATTN_RECORDS_END, ATTN_RECORDS_STOPPED };
 
 struct attn_records;
-/* Opens the input; of a pipe nothing is read yet.  A share without stride needs a regular file, whose records are
- * counted first. */
+/* Opens the input; nothing is read from a pipe yet.  A share without stride needs a regular file, so that its records
+ * can be counted first. */
 int attn_records_open(struct attn_records **out, const struct attn_records_opts *o, struct attn_err *err);
 void attn_records_close(struct attn_records *r);                    /* NULL is fine */
 /* Reads the next record; its pointers are valid until the next call.  A bad record is no failure but has an `error`:
@@ -266,16 +257,14 @@ uint64_t attn_records_bytes(const struct attn_records *r, uint64_t *all);
 /* Runs a model over many sentences.  Each input record becomes one output record, in the order of the input; those that
  * cannot be run become records that say why. */
 struct attn_batch_state {
-    uint64_t records, failed;           /* records done, those of resumed earlier runs included; how many of them
-                                         * failed */
+    uint64_t records, failed;           /* done, with those of resumed earlier runs; how many of them failed */
     uint64_t before;                    /* records done by earlier runs */
     uint64_t tokens;                    /* in this run */
     uint64_t overflowed;                /* records of this run with dots that overflow float32: see attn_run_overflow */
     uint64_t total;                     /* records of this share; UINT64_MAX: not known */
     uint64_t read, all;                 /* bytes of the input read so far; its size, 0: not known */
     bool complete;                      /* false: it was stopped and can be resumed */
-    bool unread;                        /* it ended early since the reader of its output closed the pipe; counts as
-                                         * complete */
+    bool unread;                        /* it ended early, as the reader closed the pipe; this counts as complete */
     uint64_t reserved[4];
 };
 struct attn_batch_option { const char *name, *value; };
@@ -290,24 +279,19 @@ struct attn_batch_opts {
     const struct attn_select *select;
     const struct attn_records_opts *records;    /* its `stop` is also asked between passes */
     struct attn_encode_opts encode;
-    const char *format;                 /* ndjson (NULL), tidy, summary: a stream; csv, npy, npz, png, svg, pdf: a
-                                         * directory with files for each record; stack: a directory with one array for
-                                         * each activation */
+    const char *format;                 /* NULL: ndjson.  Streams: ndjson, tidy, summary.  Directories with files for
+                                         * each record: csv, npy, npz, png, svg, pdf; with arrays of them all: stack */
     const char *path;                   /* NULL or "-": standard output, for streams only */
     const char *summary;                /* a file that gets a summary besides; NULL: none */
-    const char *summary_form;           /* of that or of format summary: wide (NULL), a line a record; tidy, a line a
-                                         * head */
+    const char *summary_form;           /* of any summary: wide (NULL), one line per record; tidy, one line per head */
     const struct attn_batch_option *options; size_t n_options;    /* all options that change the output, as they were
                                                                    * given: a resumed batch must have the same */
     const char *command;                /* a command line that makes it again, for manifests */
     struct attn_picture_opts picture;
-    const struct attn_edits *edits;     /* of every record; NULL: none.  Records that lack a position or token of one
-                                         * fail */
-    const struct attn_tokens *from;     /* the other text that `from` means in edits; NULL: there is none, or that of
-                                         * each grid */
+    const struct attn_edits *edits;     /* of every record, which fails without the position or token of one; or NULL */
+    const struct attn_tokens *from;     /* what `from` means in edits; NULL: nothing, or the other text of each grid */
     const struct attn_batch_grid *grid; /* NULL: activations are written */
-    struct attn_plan plan;              /* rows, seqs and keys are not read; the number of threads does not change the
-                                         * output */
+    struct attn_plan plan;              /* rows, seqs and keys are not read; threads do not change the output */
     bool resume, force;                 /* continue an unfinished output; overwrite it */
     bool fail_fast;                     /* the first bad record is an error */
     bool csv_safe;                      /* as of a sink; also in summaries */
@@ -322,8 +306,7 @@ struct attn_batch_opts {
 };
 int attn_batch(struct attn_batch_state *out, const struct attn_batch_opts *o, struct attn_err *err);
 
-/* Estimates what a batch would take: reads all of the input, runs the first of it to measure time, and writes
- * nothing. */
+/* Estimates what a batch would take: reads all of the input, times the beginning of it, and writes nothing. */
 struct attn_batch_estimate {
     uint64_t records, failed, tokens;
     uint64_t numbers, bytes;            /* how many numbers are shown; bytes of the output, an estimate */
@@ -362,8 +345,7 @@ int attn_dump_run_with(struct attn_dump **out, const struct attn_model *m, const
 const char *attn_dump_warning(const struct attn_dump *d);
 void attn_dump_free(struct attn_dump *d);                           /* NULL is fine */
 size_t attn_dump_tokens(const struct attn_dump *d);                 /* how many tokens the sentence had; 0: not known */
-/* Array i of the dump: its name, its shape, row-major numbers.  Returns how many axes it has, -1 if there is no array
- * i. */
+/* Array i of the dump: its name, its shape, row-major numbers.  Returns how many axes it has, -1 if there is none. */
 struct attn_dump_array {                /* lives as long as the dump */
     const char *name; size_t shape[8]; const float *data;
     const double *f64;                  /* the same before it was rounded to float32; NULL: that changed no number */
@@ -382,11 +364,9 @@ struct attn_plot_opts {
     const char *show, *layers, *heads;  /* as attn_select_new takes them, but with the names in the dump; show NULL:
                                          * pattern, or everything if the dump has no pattern */
     int width;                          /* columns of the terminal; 0: no limit */
-    size_t frames;                      /* of activations watched in training: the most steps drawn side by side; 0:
-                                         * 8 */
+    size_t frames;                      /* the most steps of a training that are drawn side by side; 0: 8 */
     struct attn_picture_opts picture;
-    const struct attn_labels *labels;   /* a line for each token or row, in place of what the dump calls them; NULL:
-                                         * none */
+    const struct attn_labels *labels;   /* one line per token or row, instead of what the dump calls them; or NULL */
     char *note;                         /* gets what one may want to know of the picture, or "": room for ATTN_PLOT_NOTE
                                          * bytes; NULL: nobody asks */
     bool words;                         /* as in struct attn_sink_opts; arrays of other names are taken for patterns */
@@ -401,8 +381,7 @@ int attn_tensor_find(size_t *i, const struct attn_model *m, const char *name, st
 struct attn_tensor_opts {
     const char *format;                 /* one of ATTN_FORMAT_TENSOR or ATTN_FORMAT_PICTURE; NULL: text */
     const char *path;                   /* NULL or "-": standard output */
-    const struct attn_tokenizer *tokenizer;     /* names the tokens of the embedding and the output layer; NULL: they
-                                                 * are numbered */
+    const struct attn_tokenizer *tokenizer;     /* names tokens of embedding and output layer; NULL: by number */
     int precision, width;               /* of text: digits after the point; columns of the terminal, 0: no limit */
     size_t limit;                       /* of text: a tensor of more numbers is summarised; 0: none is */
     bool color, csv_safe;
@@ -413,8 +392,8 @@ struct attn_tensor_opts {
     const char *stored;
     uint64_t reserved[3];
 };
-/* Writes tensor i as a matrix of float32 in the file's own layout: a vector is one row, of more than two axes all but
- * the last are rows. */
+/* Writes tensor i as a matrix of float32 in the file's own layout.  A vector is one row; of more than two axes, all but
+ * the last make the rows. */
 int attn_tensor_write(const struct attn_model *m, size_t i, const struct attn_tensor_opts *o, struct attn_err *err);
 
 /* ---- comparing ------------------------------------------------------------------------- */
@@ -433,19 +412,17 @@ struct attn_diff_row {                  /* how one array of dump a compares with
     size_t count, differing;            /* how many were compared; how many are beyond the tolerance */
     double max_abs, mean_abs;           /* of |a - b| */
     double nmse;                        /* mean square of a - b, divided by the variance of b */
-    uint64_t max_ulp;                   /* the largest difference in units in the last place: float32 numbers from a to
-                                         * b */
+    uint64_t max_ulp;                   /* the largest difference in units in the last place: float32 from a to b */
     size_t at[3]; float a, b;           /* head, row and column of the largest difference, and the numbers there */
     /* Of activations: the largest difference relative to the size of what was summed, how much of that rounding
      * explains in the light of what the activation is computed from, and how many numbers are beyond. */
     double gap, explained; size_t beyond;
 };
 /* Rules that say which activation an array is: "layer{}_att=blocks.{}.attn.pattern", where {} is the number of the
- * layer; on the right also a short name.  *rules is NULL at first and grows; what a failed call leaves of it is to be
- * freed. */
+ * layer; on the right also a short name.  *rules is NULL at first and grows; free what a failed call leaves of it. */
 struct attn_naming;
 int attn_naming_add(struct attn_naming **rules, const char *rule, struct attn_err *err);
-/* One rule a line; lines that begin with # are comments.  `path` is for messages. */
+/* One rule per line; lines that begin with # are comments.  `path` is for messages. */
 int attn_naming_read(struct attn_naming **rules, const char *text, size_t len, const char *path, struct attn_err *err);
 void attn_naming_free(struct attn_naming *rules);                   /* NULL is fine */
 
@@ -453,16 +430,14 @@ struct attn_editor;
 struct attn_diff_opts {
     double atol, rtol;                  /* numbers agree when |a - b| <= atol + rtol * |b| */
     bool exact;                         /* ... or, instead, only when their bits are the same */
-    bool rounding;                      /* ... or, instead, activations as far as rounding explains: see
-                                         * attn_diff_row */
+    bool rounding;                      /* ... or, instead, as far as rounding explains: see attn_diff_row */
     const struct attn_model *model_a, *model_b; /* their weights help to find a cause; may be NULL */
     const struct attn_editor *editor_a; /* what edited the run of dump a; NULL: nothing */
     const struct attn_naming *naming;   /* which activations arrays of other names are; NULL: nobody says */
     uint64_t reserved[2];
 };
 /* Compares two dumps; b is the reference.  Arrays belong together that have the same name, or are the same activation:
- * by our names, by those that TransformerLens has for them, or by `naming`.  It is an error if no two belong
- * together. */
+ * by our names, by TransformerLens's, or by `naming`.  It is an error if no two belong together. */
 struct attn_diff;
 int attn_diff_new(struct attn_diff **out, const struct attn_dump *a, const struct attn_dump *b,
                   const struct attn_diff_opts *o, struct attn_err *err);
@@ -505,16 +480,14 @@ struct attn_diff_next {
     /* KL(B || A) and KL(A || B) of the two distributions, in nats: at the last row, and the mean over all rows; NaN: a
      * logit is not finite, and so not a distribution; inf: one side rules out what the other allows. */
     double kl_ba, kl_ba_mean, kl_ab, kl_ab_mean;
-    double max_abs; int32_t at; float a, b;             /* the largest difference of logits in the last row, and its
-                                                         * id */
+    double max_abs; int32_t at; float a, b;             /* the largest difference of last logits; its id, its logits */
     /* likeliest next tokens; 0: NaN */
     struct attn_likely next_a[ATTN_DIFF_NEXT], next_b[ATTN_DIFF_NEXT]; size_t n_a, n_b;
 };
 void attn_diff_next(struct attn_diff_next *out, const struct attn_diff *d);
 
 /* What each part of a model adds to the difference of the stream after the last block, in the order of the forward
- * pass; n 0: the dumps lack the streams or what is added to them, or they do not differ.  The list is freed by the
- * caller. */
+ * pass.  n is 0 if the dumps lack the streams or what is added to them, or do not differ.  Free the list. */
 struct attn_diff_added {
     const char *part; int layer;        /* "embed", layer -1; "attn" or "mlp" */
     double error;                       /* root mean square of a - b, over that of b, of what the part adds */
@@ -527,42 +500,36 @@ int attn_diff_parts(struct attn_diff_added **out, size_t *n, const struct attn_d
  * architecture need not be one that can be.  A side is a model as attn_model_open takes it, or one file of weights:
  * .safetensors, or what torch.save wrote.  b is the reference. */
 struct attn_contrast_opts {
-    double atol, rtol;                  /* weights agree when |a - b| <= atol + rtol * |b|; 0 and 0: when they are the
-                                         * same */
+    double atol, rtol;                  /* weights agree when |a - b| <= atol + rtol * |b|; both 0: if they are equal */
     /* Called now and then with the bytes compared and those there are; a code ends it.  May be NULL. */
     int (*step)(void *self, uint64_t done, uint64_t all, struct attn_err *err);
     void *self;
     const struct attn_lacking *given[2];                /* what a and b do not say; NULL: nothing is given */
 };
-struct attn_contrast_field { const char *name, *a, *b; };           /* "rope_scaling.factor"; as JSON, NULL: not
-                                                                     * there */
+struct attn_contrast_field { const char *name, *a, *b; };           /* "rope_scaling.factor"; its JSON, or NULL */
 /* spelling; NULL: no such id */
 struct attn_contrast_token { int32_t id; const char *a, *b; size_t a_len, b_len; };
 /* the first line that differs, from 1 */
 struct attn_contrast_file { const char *name; bool has_a, has_b; size_t line; };
 struct attn_contrast_weight {
-    const char *name, *name_b;          /* as their files have it: one may have a prefix ("transformer."); of one side:
-                                         * the same */
+    const char *name, *name_b;          /* in each file, perhaps with a prefix, "transformer."; equal if one lacks it */
     enum attn_diff_kind kind;
     const char *dtype[2];               /* "F32"; NULL: the side does not have it */
     int ndim[2]; size_t shape[2][8];
-    /* Of all numbers, or with shapes of which one dimension differs, of the part that both have; count 0: nothing was
-     * compared. */
+    /* Of all numbers or, where shapes differ in one dimension, of the part that both sides have; count 0: of none. */
     size_t count, differing;            /* differing: beyond the tolerance */
     /* The largest |a - b|, where, and the numbers there.  max_abs inf: one is not finite; NaN: numbers of a type that
      * only compares as bytes, and the first place. */
     size_t at[8]; double max_abs, a, b;
     bool of_tokens;                     /* its rows are tokens: it is the embedding */
-    int rounded;                        /* 1: each number of a is that of b rounded to the type of a; 2: the other
-                                         * way */
+    int rounded;                        /* 1: numbers of a are those of b rounded to a's type; 2: the other way round */
     /* Of weights of the same shape that differ: the sums of (a - b)^2 and of b^2, the root of whose quotient is the
      * relative error; else 0. */
     double squares, squares_b;
 };
 struct attn_contrasted {                /* lives as long as the contrast */
     bool config[2], weights[2];         /* whether a side has them */
-    bool translated;                    /* the fields are in the words of our own config.json: the two are of different
-                                         * families */
+    bool translated;                    /* fields have our own config.json's words, as the families differ */
     const struct attn_contrast_field *field; size_t fields;         /* those that differ */
     const struct attn_assumed *assumed[2]; size_t n_assumed[2];     /* as attn_model_assumed */
     const struct attn_tokenizer *tokenizer[2];          /* NULL: none that can be read, */
@@ -575,8 +542,8 @@ struct attn_contrasted {                /* lives as long as the contrast */
     size_t compared, differing;         /* weights that both have; those that differ, or are on one side alone */
 };
 struct attn_contrast;
-/* Whether the path, or the name where there is no such path, is that of a side; a directory may be one of arrays,
- * too. */
+/* Whether the path, or the name if there is no such path, is one that a side may have; a directory of arrays may
+ * be given, too. */
 bool attn_contrast_takes(const char *path);
 int attn_contrast_new(struct attn_contrast **out, const char *a, const char *b, const struct attn_contrast_opts *o,
                       struct attn_err *err);                        /* o NULL: all zero */
@@ -608,8 +575,7 @@ struct attn_attend_opts {
      * of 0 and 1 has 1 where a query sees a key; any other is added to the scores, with -inf where it hides one.  It
      * may have one row, for all queries.  Rows of a text without weights are their own queries, keys and values. */
     const char *given[ATTN_ATTEND_INPUTS];
-    const char *names, *key_names;      /* words that rows, and those of keys, are called by; NULL: labels of the files,
-                                         * else numbers */
+    const char *names, *key_names;      /* words that name rows, and those of keys; NULL: labels of files, or numbers */
     size_t heads;                       /* query heads; 0: as many as the arrays of three axes have, else one */
     bool hides;                         /* a mask of 0 and 1 has 1 where a key is hidden */
     bool transposed;                    /* weights are [out, in], as torch's Linear has them */
@@ -640,8 +606,7 @@ const char *attn_attend_about(const struct attn_attend *a);
 #define ATTN_KEY_LARGEST SIZE_MAX
 struct attn_explain_opts {
     size_t layer, head, query, key;     /* which weight; key ATTN_KEY_LARGEST: the largest weight of the query */
-    const struct attn_tokens *cross;    /* the other text whose keys are looked at; NULL: the sentence looks at
-                                         * itself */
+    const struct attn_tokens *cross;    /* the other text whose keys are looked at; NULL: the sentence's own keys */
     bool all;                           /* print long vectors in full */
     const char *format;                 /* text md html pdf; NULL: text */
     const char *path;                   /* NULL or "-": standard output */
@@ -652,8 +617,7 @@ struct attn_explain_opts {
     struct attn_kind kind;              /* of attention */
     const struct attn_observer *observer;   /* observes the run, too; NULL: none */
     const struct attn_edits *edits;     /* what it edits, which is said; NULL: nothing */
-    const char *run;                    /* the command line "attn-cli run ..." for the same input, to be quoted; NULL:
-                                         * none */
+    const char *run;                    /* "attn-cli run ..." for the same input, to be quoted; NULL: no command */
     size_t gaps;                        /* leave so many results out, for a worksheet; 0: none */
     uint64_t seed;                      /* of which ones */
     bool answers;                       /* give them after all, marked */
@@ -676,8 +640,7 @@ bool attn_article_row(size_t i, const char **number, const char **name, const ch
 /* ---- comparing kinds of attention ------------------------------------------------------ */
 
 struct attn_variants_opts {
-    const char *kinds;                  /* as attn_kind_parse takes them, separated by blanks or commas; NULL: one of
-                                         * each */
+    const char *kinds;                  /* as attn_kind_parse takes them, between blanks or commas; NULL: one of each */
     const char *text; size_t text_len;  /* the sentence; NULL when there are ids only */
     size_t layer, head;                 /* whose pattern is drawn; all layers and heads are compared */
     const char *format;                 /* of ATTN_FORMAT_TABLE or ATTN_FORMAT_PICTURE; NULL: text */
@@ -735,9 +698,8 @@ struct attn_save_opts {
     /* Is told how many bytes of the weights are written, and ends it by returning non-zero; NULL: nobody asks. */
     int (*step)(void *self, uint64_t done, uint64_t all, struct attn_err *err);
     void *self;
-    const char *dtype;                  /* "F32",
-        "F16" or "BF16": what all tensors are written in; NULL: as they are stored,
-                                         * and quantised ones in F16 */
+    const char *dtype;                  /* "F32", "F16" or "BF16": what all tensors are written in; NULL: as they are
+                                         * stored, and quantised ones in F16 */
     uint64_t reserved[3];
 };
 int attn_model_save(const struct attn_model *m, const char *dir, const struct attn_save_opts *o, size_t *tensors,
@@ -768,8 +730,8 @@ struct attn_listed { const char *name, *path, *where; uint64_t reserved[2]; };
 int attn_models_list(struct attn_listed **list, size_t *n, struct attn_err *err);
 void attn_models_free(struct attn_listed *list, size_t n);          /* NULL is fine */
 
-/* Makes a model with random weights: writes config.json, model.safetensors and, if one is given, vocab.json into
- * directory `path`. */
+/* Makes a model with random weights: writes config.json, model.safetensors and, if a vocabulary is given, vocab.json
+ * into directory `path`. */
 int attn_init(const char *path, const struct attn_init_opts *o, struct attn_err *err);
 
 /* drop: the characters to leave out, or NULL; unknown: the token for words not in the vocabulary, or NULL; chars: each
@@ -798,8 +760,7 @@ struct attn_train_opts {
     /* Needed to begin a training without `from`.  To go on with one, each must be what it was, or NULL. */
     const char *tokenizer;              /* directory with vocab.json and, for BPE, merges.txt; for models of other
                                          * formats, any tokenizer's: its files are copied */
-    const char *config; size_t config_len; const char *config_name; /* text of a config.json; what messages call it,
-                                                                     * NULL: config */
+    const char *config; size_t config_len; const char *config_name; /* a config.json; its name, NULL: config */
     const char *draw;                   /* as in attn_init_opts; NULL: normal(0,0.02), in our own format smaller for
                                          * what a branch adds to x */
     /* Texts of a train.json; `changes` override `settings`.  NULL: what the training had, or the defaults. */
@@ -807,8 +768,8 @@ struct attn_train_opts {
     const char *changes; size_t changes_len;
     bool resume;                        /* go on from the checkpoint in the directory, or begin if there is none */
     int threads;                        /* 0: as many as this process may use */
-    const char *against; size_t against_len;            /* texts that repeat themselves: it learns not to say again what
-                                                         * is said there again; NULL: nothing */
+    /* Texts that repeat themselves: it learns not to say again what is said there again.  NULL: nothing. */
+    const char *against; size_t against_len;
     uint64_t reserved[1];
 };
 struct attn_train_state {
@@ -841,8 +802,7 @@ void attn_train_get(const struct attn_train *t, struct attn_train_state *out);
  * most a tenth of them.  For that it takes some steps, for a twentieth of the time and at most 2 s, at least one, and
  * takes them back.  *step: seconds of one. */
 int attn_train_fit(struct attn_train *t, double seconds, size_t save_every, double *step, struct attn_err *err);
-/* Does one step and, when it is due, measures the held-out loss.  The error names the step; what was saved before
- * stays. */
+/* Does one step and, when it is due, measures the held-out loss.  The error names the step; earlier saves stay. */
 int attn_train_step(struct attn_train *t, struct attn_err *err);
 /* Writes the checkpoint, the model and the loss curve as they are now, each file whole or not at all. */
 int attn_train_save(struct attn_train *t, struct attn_err *err);
@@ -852,8 +812,7 @@ const struct attn_model *attn_train_model(const struct attn_train *t);
 struct attn_train_watch_opts {
     const char *text; size_t len;       /* the sentence to watch */
     const char *show, *layers, *heads;  /* as attn_select_new takes them; show NULL: pattern */
-    size_t every;                       /* record it every so many steps (at least 1), and at the first and the last
-                                         * one */
+    size_t every;                       /* record it at the first step, every so many (at least 1), and at the last */
     int threads;
     struct attn_encode_opts encode;     /* how the sentence becomes tokens */
     uint64_t reserved[4];
@@ -870,8 +829,7 @@ int attn_gradient_new(struct attn_gradient **out, const struct attn_model *m, si
                       struct attn_err *err);
 void attn_gradient_free(struct attn_gradient *g);                   /* NULL is fine */
 /* ids has n sentences of T[i] tokens, one after the other.  The loss is the mean of -log p(token | those before it in
- * its sentence) over all tokens but the first of each sentence.  A loss that is not finite is an error that names the
- * place. */
+ * its sentence) over all tokens but the first of each sentence.  If it is not finite, the error says at which place. */
 int attn_gradient_run(struct attn_gradient *g, double *loss, const int32_t *ids, const size_t *T, size_t n,
                       struct attn_err *err);
 /* Of the last run, the gradient with respect to tensor i of attn_model_tensor, in that tensor's layout; and the
@@ -887,8 +845,8 @@ int attn_gradient_save(const struct attn_gradient *g, const char *path, struct a
  * since the count began anew, in all of this process; NaN: there were none.  Gradients of weights are not counted. */
 double attn_products_by_libxsmm(void);
 void attn_products_count(void);
-/* What multiplies in this process, in words: "libxsmm 1.17, avx512, kernels made in this process", or plain loops and
- * why. */
+/* What multiplies in this process, in words: "libxsmm 1.17, avx512, kernels made in this process"; or plain loops, and
+ * why it is these. */
 void attn_products_say(char *out, size_t size);
 
 /* Upper bounds of what this machine can do, to judge measured speeds by. */
@@ -900,8 +858,7 @@ enum attn_limit {
     ATTN_LIMIT_READ,                    /* bytes a second read from main memory */
     ATTN_LIMIT_WRITE,                   /* bytes a second written to new files, one per thread, by write() */
     ATTN_LIMIT_BF16_PRODUCTS,           /* as PRODUCTS, in bf16 */
-    ATTN_LIMIT_SOFTMAX,                 /* numbers a second of softmax, and below of activation functions, in the L1
-                                         * cache */
+    ATTN_LIMIT_SOFTMAX,                 /* numbers a second of softmax, next of activation functions, in L1 cache */
     ATTN_LIMIT_GELU, ATTN_LIMIT_GELU_NEW, ATTN_LIMIT_SILU,
     ATTN_LIMIT_NONE                     /* infinite: of what takes next to no time */
 };
@@ -911,12 +868,11 @@ int attn_limits_new(struct attn_limits **out, const char *dir, struct attn_err *
 void attn_limits_free(struct attn_limits *l);                       /* NULL is fine */
 /* One short measurement of about 10 ms, meant to be repeated.  threads: at least 1. */
 int attn_limits_measure(double *out, struct attn_limits *l, enum attn_limit which, int threads, struct attn_err *err);
-/* Bytes a second read from a buffer of so many bytes over and over, which may fit into the caches; at most
- * attn_limits_buffer. */
+/* Bytes a second read over and over from a buffer of so many bytes, at most attn_limits_buffer; small ones fit
+ * into the caches. */
 int attn_limits_read(double *out, struct attn_limits *l, size_t bytes, int threads, struct attn_err *err);
 size_t attn_limits_caches(const struct attn_limits *l);             /* bytes of the last-level caches; 0: not known */
-size_t attn_limits_buffer(const struct attn_limits *l);             /* bytes of the buffer that ATTN_LIMIT_READ reads
-                                                                     * from */
+size_t attn_limits_buffer(const struct attn_limits *l);             /* bytes of the buffer read for ATTN_LIMIT_READ */
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

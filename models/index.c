@@ -33,7 +33,8 @@ static int hash_words(struct attn_text_index *x, const struct attn_vocab *v, str
     bool ok = (x->id = calloc(n, sizeof *x->id)) != NULL;
     x->words.seed = ATTN_TEXT_INDEX_SEED;
     if ((size_t)attn_vocab_top(v) != n - 1)
-        return attn_fail(err, ATTN_EFORMAT, "the vocabulary has ids up to %d for %zu words, expected no gaps", (int)attn_vocab_top(v), n);
+        return attn_fail(err, ATTN_EFORMAT,
+                         "the vocabulary has ids up to %d for %zu words, expected no gaps", (int)attn_vocab_top(v), n);
     for (size_t i = 0; i < n && ok; i++) {
         const char *word = attn_vocab_at(v, i, &len);
         x->id[i] = (int32_t)i;
@@ -48,7 +49,8 @@ static int hash_rules(struct attn_text_index *x, const struct attn_merges *m, st
     return attn_merges_index(&x->merges) ? ATTN_OK : attn_no_memory(err, NULL, "for an index");
 }
 
-static int find_special(struct attn_text_index *x, const struct attn_merges *m, const struct attn_vocab *v, struct attn_err *err)
+static int find_special(struct attn_text_index *x, const struct attn_merges *m, const struct attn_vocab *v,
+                        struct attn_err *err)
 {
     x->special = attn_merges_special(m, v, &x->specials);
     return x->special ? ATTN_OK : attn_no_memory(err, NULL, "for an index");
@@ -74,10 +76,11 @@ static int write_index(const struct attn_text_index *x, struct attn_err *err)
 {
     const struct attn_merges *m = &x->merges;
     const struct attn_strings *w = &x->words;
-    struct attn_text_index_head h = {.rules = m->n, .rule_slots = m->slots, .words = w->n, .slots = w->slots, .used = w->used,
-                                     .specials = x->specials};
+    struct attn_text_index_head h = {.rules = m->n, .rule_slots = m->slots, .words = w->n, .slots = w->slots,
+                                     .used = w->used, .specials = x->specials};
     bool ok = put(&h, 1, sizeof h) && put(m->rule, m->n, sizeof *m->rule) && put(m->slot, m->slots, sizeof *m->slot) &&
-              put(w->item, w->n, sizeof *w->item) && put(x->id, w->n, sizeof *x->id) && put(w->slot, w->slots, sizeof *w->slot) &&
+              put(w->item, w->n, sizeof *w->item) && put(x->id, w->n, sizeof *x->id) &&
+              put(w->slot, w->slots, sizeof *w->slot) &&
               put(w->pool, w->used, 1) && put(x->special, x->specials, sizeof *x->special) &&
               put(x->byte, 256, sizeof *x->byte) && fflush(stdout) == 0;
     return ok ? ATTN_OK : attn_fail(err, ATTN_EIO, "cannot write the index");
@@ -89,7 +92,8 @@ int main(int argc, char **argv)
     struct attn_vocab *v = NULL;
     struct attn_merges m = {0};
     struct attn_text_index x = {0};
-    int rc = argc == 3 ? read_both(&v, &m, argv + 1, &err) : attn_fail(&err, ATTN_EIO, "usage: index vocab.json merges.txt");
+    int rc = argc == 3 ? read_both(&v, &m, argv + 1, &err) :
+        attn_fail(&err, ATTN_EIO, "usage: index vocab.json merges.txt");
     if (!rc)
         rc = hash_words(&x, v, &err);
     if (!rc)

@@ -1,14 +1,16 @@
 #!/bin/bash
-# bare.sh [RELEASE [COMMAND...]] - whether `make run` and `make test`, or COMMANDs, do everything on a fresh Debian or Ubuntu.
+# bare.sh [RELEASE [COMMAND...]] - whether `make run` and `make test`, or COMMANDs, do everything on a fresh
+# Debian or Ubuntu.
 #
-# Makes the smallest root of RELEASE (bookworm; noble and others are Ubuntu's) with debootstrap, installs make and git, and
-# clones the commit that is checked out here: what is not committed is not in it, but for the folder that `carry` in the
-# environment names.  Each command is the first in a copy of that root.  Needs to be root, and a network; without, it is
-# skipped and says so, which is a failure with ATTN_SKIP_NOTHING=1.  With unsigned=1 it also takes a release whose
+# Makes the smallest root of RELEASE (bookworm; noble and others are Ubuntu's) with debootstrap, installs make and git,
+# and clones the commit that is checked out here: what is not committed is not in it, but for the folder that `carry` in
+# the environment names.  Each command is the first in a copy of that root.  Needs to be root, and a network; without,
+# it is skipped and says so, which is a failure with ATTN_SKIP_NOTHING=1.  With unsigned=1 it also takes a release whose
 # signature nobody can check here, as Ubuntu's where its keys are not installed.
 #
-# `arch` in the environment, arm64, asks for another architecture than this machine's: an emulator then runs all that is in
-# the root, some twenty times as slowly.  This system learns nothing of that: only the namespaces of the root know how.
+# `arch` in the environment, arm64, asks for another architecture than this machine's: an emulator then runs all
+# that is in the root, some twenty times as slowly.  This system learns nothing of that: only the namespaces of the
+# root know how.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 self=tests/bare.sh
@@ -84,7 +86,8 @@ make_root()
 # Its second half is done by its own programs.  In a container, as debootstrap calls it, nobody makes devices.
 furnish()
 {
-    [ -z "$arch" ] || chroot "$1" env container=lxc PATH=/usr/sbin:/usr/bin:/sbin:/bin /debootstrap/debootstrap --second-stage
+    [ -z "$arch" ] || chroot "$1" env container=lxc PATH=/usr/sbin:/usr/bin:/sbin:/bin /debootstrap/debootstrap \
+        --second-stage
     of_apt >"$1/etc/apt/apt.conf.d/90as-here"
     enter "$1" 'export DEBIAN_FRONTEND=noninteractive
         apt-get -qq update && apt-get -qq -y --no-install-recommends install make git'
@@ -108,7 +111,8 @@ end_of()
     return $rc
 }
 
-# The same where programs of `arch` run.  From Linux 6.7 on, which emulator runs what may be told to a user namespace alone.
+# The same where programs of `arch` run.  From Linux 6.7 on, which emulator runs what may be told to a
+# user namespace alone.
 emulated()
 {
     [ -n "$arch" ] || { apart "$@"; return; }
@@ -133,7 +137,10 @@ leave()
     [ -z "$work" ] || rm -rf --one-file-system "$work" 2>/dev/null || { sleep 2; rm -rf --one-file-system "$work"; }
 }
 
-versions() { echo "with$(dpkg-query --admindir="$work/copy/var/lib/dpkg" -W -f ' ${Package} ${Version};' "$@" 2>/dev/null)"; }
+versions()
+{
+    echo "with$(dpkg-query --admindir="$work/copy/var/lib/dpkg" -W -f ' ${Package} ${Version};' "$@" 2>/dev/null)"
+}
 
 # Runs command $1 in a copy of the root, and says how it went.
 try()
@@ -163,7 +170,8 @@ commands=("${@:2}")
 [ ${#commands[@]} -gt 0 ] || commands=("make run" "make test")
 if [ "$(id -u)" != 0 ]; then
     sudo -n true 2>/dev/null || skip "only root can make a bare system: sudo make test-bare"
-    exec sudo -n env ATTN_SKIP_NOTHING="${ATTN_SKIP_NOTHING-}" carry="${carry-}" unsigned="${unsigned-}" arch="$arch" "${proxies[@]}" \
+    exec sudo -n env ATTN_SKIP_NOTHING="${ATTN_SKIP_NOTHING-}" carry="${carry-}" unsigned="${unsigned-}" arch="$arch" \
+        "${proxies[@]}" \
         "$self" "$release" "${commands[@]}"
 fi
 [ -z "$arch" ] || [ "$arch" = arm64 ] || skip "no emulator is known here for $arch, expected arm64"

@@ -22,7 +22,8 @@ RUN = [f"run {IDS} --show '*' --format npz -o a.npz", f"run {IDS} --show '*' --f
 # Processors with AVX-512 may have instructions for bf16; others compute in float32 what was rounded.
 ROUNDED = [f"run {IDS} --compute bf16 --show '*' --format npz -o b.npz"]
 RECORDS = '{"ids":[1,2,3]}\n{"ids":[3,1,4,1,5]}\n'
-TRAIN = "train -f {repo}/data/small-world.txt -o m --vocab-size 300 --n-layer 2 --n-head 2 --d-model 32 --n-ctx 32 --steps 20 "
+TRAIN = ("train -f {repo}/data/small-world.txt -o m --vocab-size 300 --n-layer 2 --n-head 2 --d-model 32 --n-ctx 32 "
+         "--steps 20 ")
 TRAININGS = ["", "--dropout 0.1 --mlp swiglu --norm rmsnorm --position rope"]
 
 
@@ -58,7 +59,8 @@ def cases():
 
 
 def digest(program, simd, lines):
-    """Of every file that the commands write, and of what they say: what a model cannot do must be refused in the same words."""
+    """Of every file that the commands write, and of what they say: what a model cannot do must be refused in
+    the same words."""
     with tempfile.TemporaryDirectory() as where:
         with open(os.path.join(where, "in.ndjson"), "w") as f:
             f.write(RECORDS)
@@ -95,7 +97,8 @@ def main():
         results = pool.map(lambda c: compare(here, foreign, c[1]), chosen)
         for (name, _), (whole, bad, refused, n) in zip(chosen, results):
             differ += bool(bad)
-            print(f"{whole} {n:3} {name}", *(f"  differs: {k}" for k in bad), *([f"  refused: {refused!r:.200}"] if refused else []),
+            print(f"{whole} {n:3} {name}", *(f"  differs: {k}" for k in bad),
+                  *([f"  refused: {refused!r:.200}"] if refused else []),
                   sep="\n", flush=True)
     print(f"bits: {len(chosen)} cases, {differ} differ")
     return differ > 0 or not chosen

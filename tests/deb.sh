@@ -2,7 +2,8 @@
 # deb.sh DIR - installs the packages in DIR on a fresh Debian, uses them, and removes them: make test-deb runs it there.
 set -euxo pipefail
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C
-list() { find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /var -o -path /root \) -prune -o -print | sort; }
+list() { find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /var -o -path /root \) -prune \
+    -o -print | sort; }
 packages=("$(realpath "$1")"/*.deb)
 [ ${#packages[@]} = 3 ]
 

@@ -1,12 +1,13 @@
 #!/bin/bash
-# documents.sh FILE.md... - runs every command line of the documents, and compares what it prints with what they say it prints.
+# documents.sh FILE.md... - runs every command line of the documents, and compares what it prints with what they
+# say it prints.
 #
-# A block is lines indented by four spaces.  In it, a line that begins with "$ " is a command and what follows is its output, in
-# which "..." stands for any lines; in a block whose first line begins with attn-cli, every line is a command.  Commands in
-# `backquotes` are run, too.  C programs in ```c blocks are compiled and run; the block after one is their output.
-# A program in a ```python block begins with "# NAME.py - " and is saved under that name, for the commands to run.
-# $A is the binary; libattn.a lies beside it.  Everything happens in a new directory, where gpt2 and other stand-ins for the reader's own
-# files are made first.
+# A block is lines indented by four spaces.  In it, a line that begins with "$ " is a command and what follows is its
+# output, in which "..." stands for any lines; in a block whose first line begins with attn-cli, every line is a
+# command.  Commands in `backquotes` are run, too.  C programs in ```c blocks are compiled and run; the block after one
+# is their output.  A program in a ```python block begins with "# NAME.py - " and is saved under that name, for the
+# commands to run.  $A is the binary; libattn.a lies beside it.  Everything happens in a new directory, where gpt2 and
+# other stand-ins for the reader's own files are made first.
 set -uo pipefail
 library=$(dirname "$A")/libattn.a
 libs='-lxsmm -lxsmmnoblas -l:libutf8proc.a -lcjson -lpng -lpthread -lrt -ldl -lm'
@@ -34,7 +35,8 @@ prepare()
 {
     cd "$work" || exit
     for i in 1 2 3 4 5 6; do cat "$root/data/small-world.txt"; done >stories.txt
-    printf 'Lily lost her ball.\nThe cat sees the moth.\nTom saw a dog.\nThe sun is warm.\nA bird sang.\n' >sentences.txt
+    printf 'Lily lost her ball.\nThe cat sees the moth.\nTom saw a dog.\nThe sun is warm.\nA bird sang.\n' \
+        >sentences.txt
     head -n 1 sentences.txt >note.txt
     printf 'The cat\nThe dog\n' >s.txt
     printf 'n,text\n1,The cat\n2,The dog\n' >s.csv
@@ -75,13 +77,14 @@ skipped()
     'producer |'*) return 0;;                                   # the reader's own program
     *'| jq'*) ! command -v jq >/dev/null;;
     *tinystories.txt*) return 0;;                               # hours, and a text that is not ours
-    *'init -o models/'*) return 0;;                             # would write into the repository; the suite init compares them
+    *'init -o models/'*) return 0;;                             # writes into the repository; the suite init compares
     *sbatch* | *mpirun* | *snakemake* | *parallel.sh* | make* | cc*) return 0;;     # make test-cluster; .ci/run
     *) return 1;;
     esac
 }
 
-# The commands of a file, NUL after each: the line, then what should come out, or nothing where the document does not say.
+# The commands of a file, NUL after each: the line, then what should come out, or nothing where the document
+# does not say.
 commands()
 {
     awk '
@@ -137,7 +140,12 @@ matches()
             }
             return piece[k] == "" || b == ""
         }
-        END { wants = split(want, wanted, "\n"); while (wants && wanted[wants] == "") wants--; while (n && got[n] == "") n--; exit !fits(1, 1) }'
+        END {
+            wants = split(want, wanted, "\n")
+            while (wants && wanted[wants] == "") wants--
+            while (n && got[n] == "") n--
+            exit !fits(1, 1)
+        }'
 }
 
 # $1: file, $2: command, $3: its output, if the document has it.
@@ -150,7 +158,8 @@ check()
     rc=$?
     case $rc:$2 in
     0:* | 1:*'attn-cli diff'*) ;;
-    2:*'attn-cli diff'*) [ -n "$3" ] || { echo "$1: $2: $(tail -n 3 "$work/err")"; bad=1; return; };;    # an error that is shown
+    # An error that is shown.
+    2:*'attn-cli diff'*) [ -n "$3" ] || { echo "$1: $2: $(tail -n 3 "$work/err")"; bad=1; return; };;
     *) echo "$1: $2: ended with $rc: $(tail -n 3 "$work/err")"; bad=1; return;;
     esac
     if [ -n "${3//[[:space:]]/}" ] && [ "$said"$'\n' != "$3" ] && ! matches "$3" <<<"$said"; then
@@ -175,11 +184,16 @@ programs()
     for ((n = 1; ; n++)); do
         [ -e "$work/program$n.c" ] || break
         ran=$((ran + 1))
-        gcc -std=c11 -Wall -Wextra -Werror -I"$root/lib" -o "$work/program" "$work/program$n.c" "$library" $(instrumented) $libs || { bad=1; continue; }
+        gcc -std=c11 -Wall -Wextra -Werror -I"$root/lib" -o "$work/program" "$work/program$n.c" "$library" \
+            $(instrumented) $libs || { bad=1; continue; }
         said=$("$work/program" 2>&1) || { echo "$file: program $n ends with $?: $said"; bad=1; }
-        want=$(awk -v n=$n '/^```c/ {c++} /^```$/ && c == n {on = 1; next} on && /^    / {print substr($0, 5); seen = 1; next}
+        want=$(awk -v n=$n '/^```c/ {c++} /^```$/ && c == n {on = 1; next}
+            on && /^    / {print substr($0, 5); seen = 1; next}
             on && seen {exit} ' "$root/$file")
-        [ "$said" = "$want" ] || { printf '%s: program %d prints\n%s\nand not\n%s\n' "$file" $n "$said" "$want"; bad=1; }
+        [ "$said" = "$want" ] || {
+            printf '%s: program %d prints\n%s\nand not\n%s\n' "$file" $n "$said" "$want"
+            bad=1
+        }
         rm "$work/program$n.c"
     done
 }

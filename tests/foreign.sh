@@ -13,14 +13,15 @@ mkdir -p "$work/apt/lists/partial" "$work/apt/cache/archives/partial" "$work/roo
 at=$(realpath "$work/apt")
 get()
 {
-    LC_ALL=C apt-get -qq -o "APT::Architecture=$architecture" -o "APT::Architectures=$architecture" -o "Dir::State=$at" \
-        -o "Dir::State::lists=$at/lists" -o "Dir::Cache=$at/cache" -o Dir::State::status=/dev/null \
+    LC_ALL=C apt-get -qq -o "APT::Architecture=$architecture" -o "APT::Architectures=$architecture" \
+        -o "Dir::State=$at" -o "Dir::State::lists=$at/lists" -o "Dir::Cache=$at/cache" -o Dir::State::status=/dev/null \
         -o "APT::Sandbox::User=$(id -un)" "$@" 2>&1
 }
 # Of several archives, those that fail, or have nothing for this architecture, may not be needed.
 updated=$(get update) || true
 if ! installed=$(get -y --no-install-recommends --download-only install "${packages[@]}"); then
-    echo "no packages for $architecture: $(printf '%s\n%s\n' "$installed" "$updated" | sed -n 's/^[EW]: //p' | head -n 1);" \
+    why=$(printf '%s\n%s\n' "$installed" "$updated" | sed -n 's/^[EW]: //p' | head -n 1)
+    echo "no packages for $architecture: $why;" \
         "with a network and Debian's main archive, try again" >&2
     rm -rf "$work"
     exit 1

@@ -1,5 +1,6 @@
 #!/bin/bash
-# hardened.sh DIR - reads attn-cli, libattn.so and libattn.a of a build, and fails unless they were hardened as the Makefile says.
+# hardened.sh DIR - reads attn-cli, libattn.so and libattn.a of a build, and fails unless they were hardened as
+# the Makefile says.
 set -euo pipefail
 export LC_ALL=C
 cd "$1"
@@ -34,6 +35,7 @@ expect flags '-D_FORTIFY_SOURCE=3' 'has not the compiler'"'"'s highest level of 
 # The note of a whole program tells only whether all objects have it, and the libraries that we link statically do not.
 objects=$(ar t libattn.a | wc -l)
 marked=$(readelf -nW libattn.a | grep -c "$jumps" || true)
-[ "$objects" -gt 0 ] && [ "$marked" = "$objects" ] || { echo "libattn.a: $marked of $objects objects were built with $option"; failed=1; }
+[ "$objects" -gt 0 ] && [ "$marked" = "$objects" ] ||
+    { echo "libattn.a: $marked of $objects objects were built with $option"; failed=1; }
 [ $failed = 0 ] || exit 1
 echo "hardened: attn-cli, libattn.so, $objects objects"

@@ -1,6 +1,7 @@
 #!/bin/bash
-# install.sh - whether `make install` puts everything where it says, in a folder whose name has a blank, its documents link to what
-# is there, and `make uninstall` leaves nothing, not even a folder.  It builds for that folder, and so should be the last to build.
+# install.sh - whether `make install` puts everything where it says, in a folder whose name has a blank, its documents
+# link to what is there, and `make uninstall` leaves nothing, not even a folder.  It builds for that folder, and so
+# should be the last to build.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -3,9 +3,9 @@
 
 Looks for the texts that lib/ looks up (lib/text/language.h): the formats of derivations, what tr and attn_tr are called
 with, the rows of articles, headings of tables; of pages also what scripts call tr with and templates have in {{"..."}},
-titles of activations and what is said of scores.  Each that has a word must be a msgid of each file, translated, and each
-msgid must be such a text; conversions of both are the same.  What the head of a file says of its terms and marks is
-checked, too (CHINESE, TERMS).  Without files: prints the texts, as a .po to begin with."""
+titles of activations and what is said of scores.  Each that has a word must be a msgid of each file, translated, and
+each msgid must be such a text; conversions of both are the same.  What the head of a file says of its terms and marks
+is checked, too (CHINESE, TERMS).  Without files: prints the texts, as a .po to begin with."""
 import re
 import sys
 from pathlib import Path
@@ -14,10 +14,12 @@ from pathlib import Path
 ARGUMENTS = {"attn_derive_title": (1,), "attn_derive_step": (1,), "attn_derive_part": (1,), "attn_derive_words": (1,),
              "attn_derive_cell": (1,), "attn_derive_sum": (2,), "attn_lesson_erratum": (1,), "attn_lesson_matrix": (1,),
              "attn_lesson_printed": (1,), "attn_explain_columns": (2,), "vector_row": (3,), "widened_row": (4,),
-             "shape_row": (1,), "row": (1,), "of_query": (2, 3), "attn_screen_heading": (1,), "add_hint": (1,), "tr": (1,), "attn_tr": (1,), "HEADING": (0,), "PLACE": (0,),
+             "shape_row": (1,), "row": (1,), "of_query": (2, 3), "attn_screen_heading": (1,), "add_hint": (1,),
+             "tr": (1,), "attn_tr": (1,), "HEADING": (0,), "PLACE": (0,),
              "PART": (0,), "SAY": (0,), "ERRATUM": (0,), "TABLE": (0,), "PRINTED": (0,), "MI": (0,), "MSUB": (0,)}
 # What stands before lists of them, and before one alone.
-LIST, ALONE = re.compile(r"(headings\[\w*\]|attn_article_\w+|\[ATTN_STAGE_\w+\])=$"), re.compile(r"(\.about|hidden\[\])=$")
+LIST, ALONE = re.compile(
+    r"(headings\[\w*\]|attn_article_\w+|\[ATTN_STAGE_\w+\])=$"), re.compile(r"(\.about|hidden\[\])=$")
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|#[ \t]*(?:define|include)\b(?:\\\n|[^\n])*|"(?:\\.|[^"\\])*"|'
                    r"'(?:\\.|[^'\\])'|\w+|\s+|.", re.S)
 # The texts that pages look up in tables: the titles of activations, and of scores that are shares what people read.
@@ -32,7 +34,8 @@ HAN, MARK = "[\u4e00-\u9fff]", "[，。；：、（）“”！？]"
 CHINESE = [(f"{HAN}[,.;:!?]|[,.;:!?]{HAN}", "a half-width mark beside a Chinese character"),
            (f"{HAN}[()]|[()]{HAN}", "a half-width bracket beside a Chinese character"),
            (f"{HAN}[A-Za-z0-9√]|[A-Za-z0-9]{HAN}", "no space between Chinese and other letters"),
-           (f"{MARK} (?!…)| {MARK}", "a space beside a full-width mark"), (f"{HAN} {HAN}", "a space between Chinese characters"),
+           (f"{MARK} (?!…)| {MARK}", "a space beside a full-width mark"),
+           (f"{HAN} {HAN}", "a space between Chinese characters"),
            ("的的", "的 twice")]
 # One term for each thing: others for it, and the one that is used.
 TERMS = {"(?<!注意力)分数": "得分", "令牌|标记符": "词元", "遮罩|蒙版": "掩码", "内积|点乘": "点积", "矢量": "向量", "语境": "上下文", "叠放": "堆叠",
@@ -93,7 +96,8 @@ def texts_of(path):
             stack[-1][1] += 1
         elif x[0] == '"':
             name, argument, listed, article = stack[-1] if stack else ("", 0, False, False)
-            if argument in ARGUMENTS.get(name, ()) or lessons and ALONE.search(before) or listed and (" " in x or not article):
+            if (argument in ARGUMENTS.get(name, ()) or lessons and ALONE.search(before) or
+                    listed and (" " in x or not article)):
                 yield unquote(x)
 
 
@@ -122,7 +126,8 @@ def read_po(path):
 
 def style(text):
     """What the Chinese of a text has against the rules of its file."""
-    sentence = re.sub(r"\[[^\]]*\]|(exp)?\([^()]* - [^()]*\)|%(\d\$)?s|我 爱 自然语言处理", "☐", text)     # formulas, shapes, words
+    # formulas, shapes, words
+    sentence = re.sub(r"\[[^\]]*\]|(exp)?\([^()]* - [^()]*\)|%(\d\$)?s|我 爱 自然语言处理", "☐", text)
     sentence = CONVERSION.sub("0", sentence)
     yield from (f"{wrong}: {m[0]}" for rule, wrong in CHINESE if (m := re.search(rule, sentence)))
     yield from (f"{m[0]}: the term is {term}" for others, term in TERMS.items() if (m := re.search(others, text)))
@@ -146,7 +151,8 @@ def main():
                 pages.add(text)
     for path in (Path("lib/trace/trace.c"), Path("lib/ask/scores.c")):
         of = list(texts_of_tables(path))
-        found += [] if len(of) > 10 else [f"{path}: the rows of its table look otherwise than {Path(__file__).name} knows them"]
+        found += [] if len(of) > 10 else [f"{path}: the rows of its table look otherwise than {Path(__file__).name} "
+                                          f"knows them"]
         for text in of:
             texts.setdefault(text, path)
             pages.add(text)
@@ -154,9 +160,11 @@ def main():
         said = read_po(po)
         found += [f"{path}: {po} does not have: {text}" for text, path in texts.items()
                   if has_word(text) and not said.get(text, ("",))[0]]
-        found += [f"{po}:{line}: no text of the program: {text}" for text, (_, line) in said.items() if text not in texts]
+        found += [f"{po}:{line}: no text of the program: {text}" for text, (_, line) in said.items()
+                  if text not in texts]
         found += [f"{po}:{line}: other conversions: {other}" for text, (other, line) in said.items()
-                  if other and (conversions(text) != conversions(other) or len({bool(m[1]) for m in CONVERSION.finditer(other)}) > 1)]
+                  if other and (conversions(text) != conversions(other) or
+                                len({bool(m[1]) for m in CONVERSION.finditer(other)}) > 1)]
         if po.stem == "zh":
             found += [f"{po}:{line}: {wrong}: {other}" for other, line in said.values() for wrong in style(other)]
         found += [f"{po}:{line}: < & and \" are markup in a page: {other}" for text, (other, line) in said.items()

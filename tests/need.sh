@@ -1,6 +1,6 @@
 #!/bin/sh
-# need.sh [--say] PACKAGE... - on Debian, installs the packages that are missing, and says what it does; never asks for a password.
-# Where that fails, or with --say, it says in one sentence which packages are missing, why, and what to do.
+# need.sh [--say] PACKAGE... - on Debian, installs the packages that are missing, and says what it does; never asks for
+# a password.  Where that fails, or with --say, it says in one sentence which packages are missing, why, and what to do.
 say=
 [ "${1-}" != --say ] || { say=1; shift; }
 command -v dpkg-query >/dev/null || { [ -z "$say" ] || echo "what Debian has in $*: install it" >&2; exit 0; }

@@ -47,7 +47,8 @@ def model_lines(path):
             yield f"run -m $m {s} --show '*' --format {f} -o out"
         for kind in KINDS:
             yield f"run -m $m {s} --show '*' --attention {kind} --format tidy -o out.csv"
-        for more in ("--scale none", "--scale 0.3 --layer 0 --head 0", "--dropout 0.2 --seed 3", "--compute bf16", "-t 1", "-t 3"):
+        for more in ("--scale none", "--scale 0.3 --layer 0 --head 0", "--dropout 0.2 --seed 3", "--compute bf16",
+                     "-t 1", "-t 3"):
             yield f"run -m $m {s} --show '*' {more} --format npz -o out.npz"
         for cross in ("--cross-ids 2,0,1",) + (("--cross " + text,) if "-s" in s else ()):
             yield f"run -m $m {s} {cross} --show '*' --format json -o out.json"
@@ -66,38 +67,50 @@ def model_lines(path):
         for f in ("text", "json", "ids"):
             yield f"tokenize -m $m -s {text} --format {f}"
         yield "tokenize -m $m --decode --ids 1,2,0"
-    yield r"""printf '{"ids":[1,2,3]}\n{"ids":[3,1]}\n{"ids":[99999999]}\n' >in.ndjson; attn-cli batch -m $m -f in.ndjson --show '*' -o out"""
+    yield (r"""printf '{"ids":[1,2,3]}\n{"ids":[3,1]}\n{"ids":[99999999]}\n' >in.ndjson; """
+           "attn-cli batch -m $m -f in.ndjson --show '*' -o out")
     for f in ("tidy", "summary", "csv", "npy", "npz", "svg"):
-        yield rf"""printf '{{"ids":[1,2,3]}}\n{{"ids":[3,1,2]}}\n' >in.ndjson; attn-cli batch -m $m -f in.ndjson --format {f} -o out --summary s.csv"""
-    yield r"""printf '{"ids":[1,2,3]}\n{"ids":[3,1,2]}\n' >in.ndjson; for i in 0 1; do attn-cli batch -m $m -f in.ndjson --format npy -o $i --shard $i/2 --summary $i.csv; done; attn-cli merge 0 1 -o all --summary all.csv"""
-    yield "run -m $m --ids 3,1,4 --show '*' --format npz -o a.npz; attn-cli run -m $m --ids 3,1,2 --show '*' --format npy -o b; attn-cli diff a.npz b --all; attn-cli diff a.npz b --format json; attn-cli plot b -o p.svg; attn-cli plot a.npz --show '*' -o p.html"
+        yield (r"""printf '{"ids":[1,2,3]}\n{"ids":[3,1,2]}\n' >in.ndjson; """
+               f"attn-cli batch -m $m -f in.ndjson --format {f} -o out --summary s.csv")
+    yield (r"""printf '{"ids":[1,2,3]}\n{"ids":[3,1,2]}\n' >in.ndjson; """
+           "for i in 0 1; do attn-cli batch -m $m -f in.ndjson --format npy -o $i --shard $i/2 --summary $i.csv; done; "
+           "attn-cli merge 0 1 -o all --summary all.csv")
+    yield ("run -m $m --ids 3,1,4 --show '*' --format npz -o a.npz; "
+           "attn-cli run -m $m --ids 3,1,2 --show '*' --format npy -o b; "
+           "attn-cli diff a.npz b --all; attn-cli diff a.npz b --format json; "
+           "attn-cli plot b -o p.svg; attn-cli plot a.npz --show '*' -o p.html")
 
 
 def hostile_lines():
     """Each file of the corpora, where the command that reads it would find it."""
     corpus = os.path.join(REPO, "tests", "corpus")
-    homes = {"config": "life:config.json", "vocab": "life:vocab.json", "merges": "tiny:merges.txt", "safetensors": "life:model.safetensors"}
+    homes = {"config": "life:config.json", "vocab": "life:vocab.json", "merges": "tiny:merges.txt",
+             "safetensors": "life:model.safetensors"}
     dumps = {"npy": "x.npy", "npz": "x.npz", "csv": "x.csv", "tidy": "x.csv", "document": "x.json"}
     for folder in sorted(name for name in os.listdir(corpus) if os.path.isdir(os.path.join(corpus, name))):
         for name in sorted(os.listdir(os.path.join(corpus, folder))):
             file = f"repo/tests/corpus/{folder}/{name}"
             if folder in homes:
                 model, at = homes[folder].split(":")
-                yield f"cp -r repo/models/{model} m; cp '{file}' m/{at}; attn-cli run -m ./m -s {TEXT}; attn-cli tokenize -m ./m -s {TEXT}; attn-cli info -m ./m"
+                yield (f"cp -r repo/models/{model} m; cp '{file}' m/{at}; attn-cli run -m ./m -s {TEXT}; "
+                       f"attn-cli tokenize -m ./m -s {TEXT}; attn-cli info -m ./m")
             elif folder == "tokenizer_json":
                 yield f"mkdir m; cp '{file}' m/tokenizer.json; attn-cli tokenize -m ./m -s {TEXT} --format json"
             elif folder in dumps:
-                yield f"cp '{file}' {dumps[folder]}; attn-cli plot {dumps[folder]} -o p.svg; attn-cli diff {dumps[folder]} {dumps[folder]} --format json"
+                yield (f"cp '{file}' {dumps[folder]}; attn-cli plot {dumps[folder]} -o p.svg; "
+                       f"attn-cli diff {dumps[folder]} {dumps[folder]} --format json")
             elif folder == "records":
                 for f in ("text", "ndjson", "csv", "tsv"):
                     yield f"batch -m life -f '{file}' --input {f} --format summary"
             elif folder == "sidecar":
-                yield f"printf 'Life is\\n' >s.txt; attn-cli batch -m life -f s.txt -o out; cp '{file}' out.json; attn-cli merge out -o all; attn-cli batch -m life -f s.txt -o out --resume"
+                yield (f"printf 'Life is\\n' >s.txt; attn-cli batch -m life -f s.txt -o out; cp '{file}' out.json; "
+                       "attn-cli merge out -o all; attn-cli batch -m life -f s.txt -o out --resume")
             else:
                 yield f"run -f '{file}' -m tiny --show tokens; attn-cli tokenize -f '{file}' -m tiny --format json"
     malformed = os.path.join(SHARED, "golden", "malformed")
     for name in sorted(os.listdir(malformed)) if os.path.isdir(malformed) else []:
-        yield f"run -m shared/golden/malformed/{name} --ids 0,1; attn-cli info --check -m shared/golden/malformed/{name}"
+        yield (f"run -m shared/golden/malformed/{name} --ids 0,1; "
+               f"attn-cli info --check -m shared/golden/malformed/{name}")
 
 
 def other_lines():
@@ -108,13 +121,18 @@ def other_lines():
     for what in ("", "--man", "--completion bash", "--completion zsh", "--completion fish"):
         yield f"help {what}"
     for family in families():
-        yield f"init --family {family} -o m {'--n-layer 2 --n-head 2 --d-model 16 --vocab-size 50 --n-ctx 32' if family == 'gpt2' else ''}"
-    yield "vocab -f repo/data/language.txt -o vocab.json; attn-cli init --vocab vocab.json --n-layer 2 --n-head 2 --d-model 12 --seed 7 -o m"
+        small = "--n-layer 2 --n-head 2 --d-model 16 --vocab-size 50 --n-ctx 32" if family == "gpt2" else ""
+        yield f"init --family {family} -o m {small}"
+    yield ("vocab -f repo/data/language.txt -o vocab.json; "
+           "attn-cli init --vocab vocab.json --n-layer 2 --n-head 2 --d-model 12 --seed 7 -o m")
     yield "vocab -f repo/data/language.txt --bpe 300 -o m"
-    yield "train -f repo/data/small-world.txt -o m --vocab-size 300 --n-layer 1 --n-head 2 --d-model 16 --n-ctx 16 --steps 6 --eval-every 3 --watch 'the cat'; attn-cli plot m/watch -o p.svg"
+    yield ("train -f repo/data/small-world.txt -o m --vocab-size 300 --n-layer 1 --n-head 2 --d-model 16 --n-ctx 16 "
+           "--steps 6 --eval-every 3 --watch 'the cat'; attn-cli plot m/watch -o p.svg")
     yield "explain --article life; attn-cli explain --article life --format html -o a.html"
-    for line in ("run", "run -s ''", "run -s x --show nonsense", "run -s Life -m life --layer 9", "frobnicate", "--version", "run -s Life --ids 1", "diff a b",
-                 "plot repo/README.md", "merge", "merge a b -o c", "generate -m life -s Life", "score -m journey -s Your", "tokenize -s ''", "run -m life -s 'Life is nice'"):
+    for line in ("run", "run -s ''", "run -s x --show nonsense", "run -s Life -m life --layer 9", "frobnicate",
+                 "--version", "run -s Life --ids 1", "diff a b",
+                 "plot repo/README.md", "merge", "merge a b -o c", "generate -m life -s Life",
+                 "score -m journey -s Your", "tokenize -s ''", "run -m life -s 'Life is nice'"):
         yield line
 
 
@@ -128,9 +146,12 @@ def run(binary, line, model):
         for name in ("repo", "shared"):
             os.symlink(os.path.join(top, name), os.path.join(where, name))
         env = dict(os.environ, PATH=top + ":" + os.environ["PATH"], m=model, LC_ALL="C.UTF-8")
-        line = line if "attn-cli " in line.split(";")[0] or line.startswith(("cp ", "mkdir ", "printf ")) else "attn-cli " + line
-        done = subprocess.run(["bash", "-c", line], cwd=where, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=600)
-        seen = {"status": done.returncode, "output": TIMES.sub(b"", done.stdout), "messages": TIMES.sub(b"", done.stderr)}
+        line = line if "attn-cli " in line.split(";")[0] or line.startswith(
+            ("cp ", "mkdir ", "printf ")) else "attn-cli " + line
+        done = subprocess.run(["bash", "-c", line], cwd=where, env=env, stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=600)
+        seen = {"status": done.returncode, "output": TIMES.sub(b"", done.stdout),
+                "messages": TIMES.sub(b"", done.stderr)}
         for folder, _, files in os.walk(where):
             for name in files:
                 path = os.path.join(folder, name)
@@ -156,7 +177,8 @@ def main():
     old, new = sys.argv[1:3]
     part = sys.argv[3] if len(sys.argv) > 3 else ""
     models = folders(os.path.join(REPO, "models")) + folders(os.path.join(SHARED, "golden", "checkpoints"))
-    cases = [(line, "repo/models/" + os.path.basename(m) if m.startswith(REPO) else "shared/golden/checkpoints/" + os.path.basename(m))
+    cases = [(line, "repo/models/" + os.path.basename(m) if m.startswith(REPO)
+              else "shared/golden/checkpoints/" + os.path.basename(m))
              for m in models for line in model_lines(m)]
     cases += [(line, "life") for line in itertools.chain(hostile_lines(), other_lines())]
     cases = [(line, model) for line, model in cases if part in line]

@@ -44,7 +44,8 @@ for where in root usual; do
     cd "$work/$where"
     lines | while IFS= read -r line; do
         set -f; eval "words=($line)"; set +f
-        if [ $where = root ]; then run=("${as_root[@]}" chroot . ${emulator:+/emulator} /attn-cli); else run=("$usual"); fi
+        run=("$usual")
+        [ $where != root ] || run=("${as_root[@]}" chroot . ${emulator:+/emulator} /attn-cli)
         "${run[@]}" "${words[@]}" </dev/null >>said 2>&1 || { cat said; fail "$where: $line: ended with $?"; }
     done
 done
@@ -52,4 +53,5 @@ rm -f "$work/root/attn-cli" "$work/root/emulator"
 # The head of a batch says which vectors computed it.
 [ -z "$emulator" ] || sed -i 's/"cpu":"[a-z0-9]*"//' "$work"/*/batch.ndjson.json
 diff -r "$work/root" "$work/usual" || fail "other bytes than attn-cli writes"
-echo "test-static: $(find "$work/root" -type f | wc -l) files of $(lines | wc -l) runs${emulator:+ under ${emulator##*/}} in an empty root have the bytes of attn-cli's"
+echo "test-static: $(find "$work/root" -type f | wc -l) files of $(lines | wc -l)" \
+    "runs${emulator:+ under ${emulator##*/}} in an empty root have the bytes of attn-cli's"

@@ -14,4 +14,5 @@ make static CJSON_C="$built/cjson/cJSON.c" >"$work/log" 2>&1 || { cat "$work/log
 for file in "${program%/*}"/attn-cli-*; do
     cmp "$file" "build/release/static/${file##*/}"
 done
-echo "test-twice: $(wc -l <build/release/static/SHA256SUMS) files have the same bytes from ${#OLDPWD} and ${#PWD} letters of path"
+echo "test-twice: $(wc -l <build/release/static/SHA256SUMS) files have the same bytes" \
+    "from ${#OLDPWD} and ${#PWD} letters of path"

@@ -1,4 +1,5 @@
-"""walls.py LIBATTN.A LIBATTN.SO - what belongs where: which room may include which, and that every name has one meaning.
+"""walls.py LIBATTN.A LIBATTN.SO - what belongs where: which room may include which, and that every name
+has one meaning.
 
 A room of lib/ includes attn.h, itself and the rooms before it in ROOMS, and calls no others, either, by the symbols of
 libattn.a: what attn.h declares is defined in any of them.  cmd/ includes attn.h, lib/base, lib/table and itself."""
@@ -12,9 +13,11 @@ ROOMS = ("base table trace compute io model text run gradient ask picture sinks 
          "batch answers").split()
 # What only the named files may contain.
 ONLY = [
-    (r'#\s*include\s*[<"]libxsmm', "lib cmd", r"lib/compute/microkernel\.c", "libxsmm stays behind compute/microkernel.c"),
+    (r'#\s*include\s*[<"]libxsmm', "lib cmd", r"lib/compute/microkernel\.c",
+     "libxsmm stays behind compute/microkernel.c"),
     (r'#\s*include\s*[<"]cjson', "lib cmd", r"lib/base/\w+\.[ch]", "cJSON stays in lib/base"),
-    (r"\b(v?asprintf|vsnprintf) *\(|\bsnprintf *\(.*%[-+ #0-9.*]*[aefg]", "lib", r"lib/base/format\.c", "numbers have a point in any locale: base/format.h"),
+    (r"\b(v?asprintf|vsnprintf) *\(|\bsnprintf *\(.*%[-+ #0-9.*]*[aefg]", "lib", r"lib/base/format\.c",
+     "numbers have a point in any locale: base/format.h"),
     (r"stdio\.h|\bprintf *\(", "lib/compute", "", "arithmetic does not print"),
     (r"\b(exit|abort|puts|printf|perror) *\(|(?<!/)\bstd(out|err)\b", "lib", "", "a library neither prints nor exits"),
 ]
@@ -36,7 +39,8 @@ def check_include(path, n, name, headers):
     room = path.parts[1] if path.parts[0] == "lib" else None
     target = name.split("/")[0] if f"lib/{name}" in headers and "/" in name else None
     where = f"{path}:{n}"
-    if f"lib/{name}" in headers and target is None or f"{path.parent}/{name}" in headers and room != target and not room:
+    beside = f"{path.parent}/{name}" in headers and room != target and not room
+    if f"lib/{name}" in headers and target is None or beside:
         return
     if room is None:
         if not (target in ("base", "table") or f"cmd/attn-cli/{name}" in headers):
@@ -57,7 +61,8 @@ def check_names(path, lines, tags, functions):
             tags[name].append(f"{path}:{n}")
         if re.match(r"(?!static|typedef|extern|#)\w", line) and "attn_" in line and not line.rstrip().endswith(";"):
             m = re.match(r"[\w\s*]+?\b(attn_\w+)\(", line)
-            if m and next((x for x in lines[n - 1:] if x.rstrip().endswith((";", "{")) or x.startswith("{")), ";").startswith("{"):
+            if m and next((x for x in lines[n - 1:] if x.rstrip().endswith((";", "{")) or x.startswith("{")),
+                          ";").startswith("{"):
                 functions[m[1]].append(f"{path}:{n}")
 
 
@@ -126,5 +131,6 @@ def check_libraries(archive, shared):
 counts = [*check_sources(), *check_libraries(*sys.argv[1:])]
 check_calls(sys.argv[1])
 print("\n".join(found), end="\n" if found else "")
-print("walls: {} files, {} tags, {} external functions, {} symbols, {} exported; {} complaints".format(*counts, len(found)))
+print("walls: {} files, {} tags, {} external functions, {} symbols, {} exported; "
+      "{} complaints".format(*counts, len(found)))
 sys.exit(bool(found) or not all(counts))

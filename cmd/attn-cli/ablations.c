@@ -1,4 +1,4 @@
-/* ablations.c - what comes next without each head: for people and as CSV, a line a head; rows of JSON are
+/* ablations.c - what comes next without each head: for people and as CSV, one line per head; rows of JSON are
  *
  *     {"layer", "head", "kl", "top": [{"id", "text", "probability"}, ...]} */
 #include "ablations.h"

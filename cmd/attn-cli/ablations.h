@@ -1,4 +1,4 @@
-/* ablations.h - what comes next without each head, as a table: a row a head, by layer and head. */
+/* ablations.h - what comes next without each head, as a table: one row per head, by layer and head. */
 #ifndef CLI_ABLATIONS_H
 #define CLI_ABLATIONS_H
 

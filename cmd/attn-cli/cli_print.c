@@ -28,8 +28,7 @@ void print_text(FILE *f, const char *s, size_t len, bool terminal)
     }
 }
 
-/* Like attn_utf8_visible, but with signs for space, line feed and tab: a token with a line feed must not break the
- * table. */
+/* Like attn_utf8_visible, but with signs for space, line feed and tab, which would break the table. */
 static size_t visible(char form[ATTN_VISIBLE], const char *s, size_t len)
 {
     const char *sign = *s == ' ' ? "·" : *s == '\n' ? "↵" : *s == '\t' ? "→" : NULL;

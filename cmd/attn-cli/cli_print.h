@@ -28,8 +28,7 @@ void json_text(FILE *f, const char *s);                 /* NUL-terminated */
 void json_real(FILE *f, double x);
 /* An object that identifies the model: name, family, digest. */
 int json_model(FILE *f, const struct attn_model *m, struct attn_err *err);
-/* What differs from the model's own attention, each with a comma before it: , "attention": "window:4", "scale": "none",
- * ... */
+/* What differs from the model's own attention, each after a comma: , "attention": "window:4", "scale": "none" */
 void json_kind(FILE *f, struct attn_kind kind);
 /* The edits in canonical form, with a comma before the member: , "edits": ["L1H2 = 0"]; without edits nothing. */
 void json_edits(FILE *f, const struct attn_edits *edits);

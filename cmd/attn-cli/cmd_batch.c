@@ -78,8 +78,8 @@ static int check_grid(struct attn_err *err)
         {sourcing.text, "from", "each record has its own, the field \"from\""},
         {sourcing.ids, "from-ids", "each record has its own, the field \"from_ids\""},
         {selection.show, "show", "--patch says which activation"}, {selection.layer, "layer", "a grid has all layers"},
-        {selection.head, "head", "a grid has all heads"}, {o.summary_form, "summary-form",
-                                                           "a grid's summary has one form"}};
+        {selection.head, "head", "a grid has all heads"},
+        {o.summary_form, "summary-form", "a grid's summary has one form"}};
     if (!is_grid())
         return ATTN_OK;
     int code = edits_take_patch(&o.grid.what, err);
@@ -166,14 +166,13 @@ static void report_estimate(const struct attn_batch_estimate *e)
 /* ---- one batch --------------------------------------------------------------------------- */
 
 struct batch {
-    struct session of;                  /* its tokenizer is NULL unless edits take values from a text or labels from
-                                         * it */
+    struct session of;                  /* its tokenizer is NULL unless edits or labels need it */
     struct attn_select *select;
     struct attn_records_opts records;
     struct attn_batch_option *options; size_t n_options;
     char content[65];                   /* digest of the files that options name */
     const struct attn_labels *labels;   /* of records that are ids; NULL: none */
-    char *edited;                       /* the edits in canonical form, one a line */
+    char *edited;                       /* the edits in canonical form, one per line */
     char *command;
     struct report report;
 };

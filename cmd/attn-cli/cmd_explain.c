@@ -39,9 +39,9 @@ static int find_tokens(struct attn_explain_opts *e, const struct attn_tokens *t,
 
 static const char *format_of(const char *path)
 {
-    static const struct pair known[] = {{".md", "md"}, {".markdown",
-                                                        "md"}, {".html", "html"}, {".htm", "html"}, {".pdf", "pdf"},
-                                       {NULL, NULL}};
+    static const struct pair known[] = {
+        {".md", "md"}, {".markdown", "md"}, {".html", "html"}, {".htm", "html"}, {".pdf", "pdf"}, {NULL, NULL}
+    };
     const char *dot = path ? strrchr(path, '.') : NULL;
     for (const struct pair *p = known; dot && p->term; p++)
         if (!strcasecmp(dot, p->term))

@@ -45,8 +45,7 @@ static bool for_files(const char *format)
     return format && strcmp(format, "text") != 0 && strcmp(format, "json") != 0;
 }
 
-/* The format of the activations: --format if it is one for files only, else the one the path's ending stands for, if
- * any. */
+/* The format of the activations: --format if it is for files only, else that of the path's ending, if any. */
 static const char *dump_format(void)
 {
     const char *by_path = activations_format_of(o.path);

@@ -158,15 +158,14 @@ static void print_topic(FILE *f, const char *name)
 /* ---- options, by what they are about ----------------------------------------------------- */
 
 static const struct section { enum option_section of; const char *title; } sections[] = {
-    {OF_INPUT, "Input"}, {OF_MODEL, "Model"}, {OF_NEW, "The new model"}, {OF_COMMAND,
-                                                                          "What to do"}, {OF_SHOWN, "What to show"},
-    {OF_OUTPUT, "Output"}, {OF_PICTURE, "Pictures"}, {OF_EDIT, "Edits"}, {OF_ATTENTION,
-                                                                          "Attention"}, {OF_PROCESS, "General"},
+    {OF_INPUT, "Input"},        {OF_MODEL, "Model"},            {OF_NEW, "The new model"},
+    {OF_COMMAND, "What to do"}, {OF_SHOWN, "What to show"},     {OF_OUTPUT, "Output"},
+    {OF_PICTURE, "Pictures"},   {OF_EDIT, "Edits"},             {OF_ATTENTION, "Attention"},
+    {OF_PROCESS, "General"},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
-enum { FEW = 20 };                      /* so many options are read at a glance: they need neither headings nor
-                                         * selection */
+enum { FEW = 20 };                      /* so many options are read at a glance, without headings or a selection */
 
 static bool has_many(const struct command *c)
 {
@@ -247,8 +246,7 @@ void help_print_command(FILE *f, const struct command *c, bool all)
  *
  * In roff every line that starts with text for the user goes through roff(). */
 
-/* Escapes text for roff: hyphens stay hyphens, backslashes survive, and a leading dot or quote is not taken for a
- * request. */
+/* Escapes text for roff: hyphens and backslashes stay, and a leading dot or quote is not taken for a request. */
 static void roff(FILE *f, const char *s)
 {
     if (*s == '.' || *s == '\'')

@@ -124,8 +124,7 @@ static void write_config(FILE *f, const struct source *in)
     fputs("}}\n", f);
 }
 
-/* Sizes without a default are asked for here: the library's message would name keys of a file that the user never
- * wrote. */
+/* Asks here for sizes without a default: the library would name keys of a file that the user never wrote. */
 static int check_sizes(const struct source *in, struct attn_err *err)
 {
     static const struct { const char *what, *option; const struct number *to; } sizes[] = {

@@ -1,10 +1,9 @@
 /* completion.c - completion scripts for bash, zsh and fish.
  *
  * They use only what each shell has built in, no helper functions of a package.  The type of an option's row decides
- * how its value is completed: words for choices and lists, names of files or directories for paths.  The names of
- * models are those that the program which is being typed lists itself, quickly, as it opens none of them; if it cannot
- * be run, those it had when this was printed.  A name is only ever compared, as a directory may be called
- * $(anything). */
+ * how its value is completed: words for choices and lists, names of files or directories for paths.  Models' names are
+ * those that the program being typed lists itself, quickly, as it opens none of them; if it cannot be run, those it had
+ * when this was printed.  A name is only ever compared: a directory may be called $(anything). */
 #include "table.h"
 
 #include <string.h>

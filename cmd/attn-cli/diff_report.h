@@ -33,13 +33,12 @@ void diff_print_contrast(const struct attn_contrasted *c, bool all);
 int diff_json_contrast(const struct attn_contrasted *c, struct attn_err *err);
 void diff_print_name(char side, const char *name);
 void diff_print_forms(const struct differences *r);     /* diff_forms.c */
-/* diff_next.c: what comes next on both sides, and the member "next" with a comma before it; nothing where there are no
- * logits. */
 /* The cause of all differences, if one side's weights are quantised; else NULL. */
 enum { DIFF_QUANTISED = 160 };
 const char *diff_quantised(char buf[DIFF_QUANTISED], const struct attn_contrasted *c);
 void diff_print_parts(const struct differences *r);
 void diff_json_parts(const struct differences *r);
+/* diff_next.c: what comes next on both sides, and the member "next" with a comma before it; nothing without logits. */
 void diff_print_next(const struct differences *r);
 void diff_json_next(const struct differences *r);
 

@@ -39,8 +39,8 @@ struct size { const char *option, *key; uint64_t value; };
 enum { SIZES = 9 };
 
 /* The families that --family can write; note: for its help; rest: keys that no option changes, perhaps the beginning of
- * a section that holds all others, too.  "pad_token_id" is there
- * where the family's library would otherwise take a token that a small vocabulary does not have. */
+ * a section that holds all others, too.  "pad_token_id" is there if the family's library would otherwise take a token
+ * that a small vocabulary does not have. */
 static const struct family { const char *name, *note, *model_class, *rest; struct size size[SIZES]; } families[] = {
     {"gpt2", "124M numbers unless the sizes below say otherwise", "GPT2LMHeadModel",
      "\"activation_function\": \"gelu_new\", \"layer_norm_epsilon\": 1e-05", {
@@ -58,9 +58,8 @@ static const struct family { const char *name, *note, *model_class, *rest; struc
     {"gptj", NULL, "GPTJForCausalLM",
      "\"activation_function\": \"gelu_new\", \"layer_norm_epsilon\": 1e-05, \"rotary_dim\": 8, "
      "\"tie_word_embeddings\": false", {
-        VOCAB, {"n-ctx", "n_positions", 128}, {"n-layer", "n_layer", 2}, {"n-head",
-                                                                          "n_head", 4}, {"d-model", "n_embd", 64},
-        {"d-mlp", "n_inner", 0}}},
+        VOCAB, {"n-ctx", "n_positions", 128}, {"n-layer", "n_layer", 2}, {"n-head", "n_head", 4},
+        {"d-model", "n_embd", 64}, {"d-mlp", "n_inner", 0}}},
     {"llama", NULL, "LlamaForCausalLM", SILU ", " RMS("1e-06"), LLAMA_SIZES},
     {"mistral", NULL,
      "MistralForCausalLM", SILU ", " RMS("1e-05") ", " THETA("10000.0") ", \"sliding_window\": 32", LLAMA_SIZES},
@@ -76,11 +75,10 @@ static const struct family { const char *name, *note, *model_class, *rest; struc
      GEMMA2 ", " THETA("1000000.0") ",\n \"rope_local_base_freq\": 10000.0, \"sliding_window_pattern\": 2", WIDE_SIZES},
     {"phi", NULL, "PhiForCausalLM",
      "\"hidden_act\": \"gelu_new\", \"layer_norm_eps\": 1e-05, \"partial_rotary_factor\": 0.5, \"qk_layernorm\": false",
-     {
-        VOCAB, CONTEXT, BLOCKS, {"n-kv-head", "num_key_value_heads", 0}, WIDTH, MLP(256)}},
+     {VOCAB, CONTEXT, BLOCKS, {"n-kv-head", "num_key_value_heads", 0}, WIDTH, MLP(256)}},
     {"phi3", NULL, "Phi3ForCausalLM",
      SILU ", " RMS("1e-05") ", " THETA("10000.0") ", \"partial_rotary_factor\": 1.0, \"sliding_window\": 32, "
-                                                  "\"pad_token_id\": null",
+     "\"pad_token_id\": null",
      {VOCAB, CONTEXT, BLOCKS, GROUPS, WIDTH, MLP(176)}},
     {"olmo2", NULL, "Olmo2ForCausalLM",
      SILU ", " RMS("1e-06") ", " THETA("500000.0") ", \"attention_bias\": false, \"pad_token_id\": null", {
@@ -89,17 +87,16 @@ static const struct family { const char *name, *note, *model_class, *rest; struc
      SILU ", " RMS("1e-06") ", " THETA("5000000.0") ", \"no_rope_layer_interval\": 2, \"use_sliding_window\": false,\n "
      "\"pad_token_id\": null", LLAMA_SIZES},
     {"granite", NULL, "GraniteForCausalLM",
-     SILU ", " RMS("1e-05") ", " THETA("10000.0") ", \"attention_multiplier\": 0.0625, \"embedding_multiplier\": "
-                                                  "12.0,\n \"residual_multiplier\": 0.22, \"logits_scaling\": 8.0, "
-                                                  "\"tie_word_embeddings\": true", LLAMA_SIZES},
+     SILU ", " RMS("1e-05") ", " THETA("10000.0") ", \"attention_multiplier\": 0.0625, "
+     "\"embedding_multiplier\": 12.0,\n \"residual_multiplier\": 0.22, \"logits_scaling\": 8.0, "
+     "\"tie_word_embeddings\": true", LLAMA_SIZES},
     {"stablelm", NULL, "StableLmForCausalLM",
-     SILU ", \"layer_norm_eps\": 1e-05, " THETA("10000.0") ", \"partial_rotary_factor\": 0.25, \"use_qkv_bias\": "
-                                                           "true,\n \"qk_layernorm\": false, "
-                                                           "\"use_parallel_residual\": false",
+     SILU ", \"layer_norm_eps\": 1e-05, " THETA("10000.0") ", \"partial_rotary_factor\": 0.25, "
+     "\"use_qkv_bias\": true,\n \"qk_layernorm\": false, \"use_parallel_residual\": false",
      {VOCAB, CONTEXT, BLOCKS, GROUPS, WIDTH, MLP(176)}},
     {"starcoder2", NULL, "Starcoder2ForCausalLM",
      "\"hidden_act\": " TANH ", \"norm_epsilon\": 1e-05, " THETA("100000.0") ", \"use_bias\": true, "
-                                                                             "\"sliding_window\": 32", PLAIN_SIZES},
+     "\"sliding_window\": 32", PLAIN_SIZES},
     {"opt", NULL, "OPTForCausalLM",
      "\"activation_function\": \"relu\", \"do_layer_norm_before\": true, \"enable_bias\": true", {
         VOCAB, CONTEXT, BLOCKS, WIDTH, {"d-mlp", "ffn_dim", 256}}},
@@ -107,10 +104,8 @@ static const struct family { const char *name, *note, *model_class, *rest; struc
      "\"layer_norm_epsilon\": 1e-05, \"apply_residual_connection_post_layernorm\": false", {
         VOCAB, {"n-ctx", "seq_length", 128}, {"n-layer", "n_layer", 2}, {"n-head", "n_head", 4}, WIDTH}},
     {"falcon", NULL, "FalconForCausalLM",
-     "\"activation\": \"gelu\", \"layer_norm_epsilon\": 1e-05, " THETA("10000.0") ", \"alibi\": false, \"bias\": "
-                                                                                  "false,\n \"multi_query\": true, "
-                                                                                  "\"new_decoder_architecture\": true, "
-                                                                                  "\"parallel_attn\": true", {
+     "\"activation\": \"gelu\", \"layer_norm_epsilon\": 1e-05, " THETA("10000.0") ", \"alibi\": false, "
+     "\"bias\": false,\n \"multi_query\": true, \"new_decoder_architecture\": true, \"parallel_attn\": true", {
         VOCAB, CONTEXT, BLOCKS, {"n-kv-head", "num_kv_heads", TWO}, WIDTH, {"d-mlp", "ffn_hidden_size", 256}}},
     {"mpt", NULL, "MptForCausalLM",
      "\"layer_norm_epsilon\": 1e-05, \"no_bias\": true, \"attn_config\": {\"alibi\": true, \"alibi_bias_max\": 8, "

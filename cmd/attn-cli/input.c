@@ -246,8 +246,7 @@ int input_parse_ids(struct input *in, const char *list, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* Removes what editors add and nobody means as part of the text: a byte order mark at the start, a line end at the
- * end. */
+/* Removes what editors add and nobody means as text: a byte order mark at the start, a line end at the end. */
 static void trim(struct input *in)
 {
     size_t skip = attn_utf8_mark(in->owned, in->len);

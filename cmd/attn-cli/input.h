@@ -55,8 +55,7 @@ int input_tokens_other(struct attn_tokens **out, struct attn_tokenizer **tokeniz
 extern const struct option label_options[];
 int input_label(struct attn_tokens *t, struct attn_tokenizer **tokenizer, const struct input *in,
                 const struct attn_model *m, bool seen, struct attn_err *err);
-/* The same for what names tokens of many texts, by id alone; *out NULL: nothing does.  It lives until the next
- * input_free. */
+/* The same for naming tokens of many texts by id; *out NULL: nothing does.  It lives until the next input_free. */
 int input_labels(const struct attn_labels **out, struct attn_tokenizer **tokenizer, const struct attn_model *m,
                  bool seen, struct attn_err *err);
 /* Fails if a file of labels is given and no ids, as input_read does. */

@@ -1,5 +1,5 @@
-/* metrics.h - what run --metric says of a text: a row a metric, with its value or, with edits, those before and after
- * them; with --ablations a row a head and metric, with its value with all heads and without that one. */
+/* metrics.h - what run --metric says of a text: one row per metric, with its value or, with edits, those before
+ * and after them; with --ablations one row per head and metric, with its value with all heads and without that one. */
 #ifndef CLI_METRICS_H
 #define CLI_METRICS_H
 

@@ -461,7 +461,7 @@ static bool is_visible(const char *s)
     return as_is;
 }
 
-/* As $'a\nb': what would not be seen as it is, and what means something in there, as its bytes. */
+/* As $'a\nb': what would not show as it is, or has a meaning there, becomes an escape for each of its bytes. */
 static void quote_bytes(struct attn_out *o, const char *s)
 {
     bool as_is;

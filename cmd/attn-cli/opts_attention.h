@@ -7,8 +7,7 @@
 
 extern const struct option attention_options[];
 extern const struct option kind_options[];              /* --kind, another name for --attention */
-/* --seed, for commands that have none of their own; commands with a --seed of their own store it in dropout_seed as
- * well. */
+/* --seed for commands that have none of their own; commands that do store theirs in dropout_seed, too. */
 extern const struct option dropout_seed_options[];
 extern struct number dropout_seed;
 

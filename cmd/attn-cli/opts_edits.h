@@ -31,8 +31,8 @@ struct edits {
 };
 
 bool edits_given(void);                 /* whether an option asks for edits */
-/* For a command where, with other options, --patch names what a grid takes from another text: its value, and it is no
- * edit then. */
+/* --patch's value, for a command whose other options may make it the name of what a grid takes from another text; it is
+ * then no edit. */
 int edits_take_patch(const char **name, struct attn_err *err);
 /* Reads the options, and the other text if an edit takes values from it.  Opens *tokenizer for a text if it is NULL. */
 int edits_open(struct edits *e, struct attn_tokenizer **tokenizer, struct attn_err *err);
@@ -46,8 +46,7 @@ int edits_bind(struct edits *e, const struct attn_model *m, const struct attn_to
                const struct attn_tokens *cross, enum edits_text how, struct attn_err *err);
 /* Puts the editor's observer first of `list`, if there is one; returns how many. */
 size_t edits_observe(const struct edits *e, struct attn_observer *list);
-/* Makes the comparison with an unedited run unless there are no edits, --no-compare is given or the model predicts
- * nothing. */
+/* Makes the comparison with an unedited run, unless nothing is edited or predicted, or --no-compare is given. */
 int edits_compare(struct edits *e, const struct attn_model *m, struct attn_err *err);
 /* Prints what the edits would change, as bound with EDITS_UNRUN: --dry-run. */
 int edits_print(const struct edits *e, struct attn_err *err);

@@ -402,8 +402,7 @@ static bool file_beside_says(const char *path, const char *file, const char *tex
     return says;
 }
 
-/* A model's files are known by name and by the config.json beside them; other files there may be results and are no
- * model's. */
+/* A model's files are known by name and by the config.json beside them; other files there may be results. */
 static bool is_named_as_of_model(const char *path)
 {
     static const char *const known[] = {"config.json", "vocab.json", "merges.txt", "tokenizer.json",
@@ -444,8 +443,7 @@ static bool is_file(const struct stat *st, const char *path)
     return path && (standard ? fstat(STDIN_FILENO, &other) : stat(path, &other)) == 0 && is_same(st, &other);
 }
 
-/* Whether `path` is or would be a file of a dump: one with a dump's ending in the directory `dump`, or in that of its
- * manifest. */
+/* Whether `path` is or would be a dump's file: one with its ending in the directory `dump`, or in its manifest's. */
 static bool is_in_dump(const char *path, const char *dump)
 {
     static const char *const endings[] = {".npy", ".csv", ".json", NULL};

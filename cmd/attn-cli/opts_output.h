@@ -28,8 +28,7 @@ const char *answer_format(size_t i);
 /* Says which these are: "text (WORDS), json, ...REST". */
 void explain_tables(char help[OPTION_HELP], const char *words, const char *rest);
 void explain_answers(char help[OPTION_HELP], const char *words, const char *picture);
-/* Writes a table to standard output, among what is printed there: in a format of tables but json; as objects of JSON,
- * see attn_table_objects. */
+/* Writes a table among what standard output gets, in a format other than json; or as objects (attn_table_objects). */
 struct attn_table;
 int table_print(const struct attn_table *t, const char *format, struct attn_err *err);
 int table_objects(const struct attn_table *t, const char *first, const char *between, struct attn_err *err);
@@ -45,11 +44,9 @@ const char *format_default_show(const char *format);
 int select_shown(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind, const char *show,
                  struct attn_err *err);
 const struct option *format_row(const struct command *c);           /* of --format */
-/* Without --format, the ending of the path decides: fails if it stands for one that c does not write, and where
- * output_check_format does. */
+/* Without --format the path's ending decides.  Fails if c does not write that, or if output_check_format would fail. */
 int output_choose_format(const char **format, const char *path, const struct command *c, struct attn_err *err);
-/* Fails for a binary format on a terminal and, where there is no format, for an ending that promises what nothing here
- * writes. */
+/* Fails for a binary format on a terminal and, where there is no format, for an ending that means none of ours. */
 int output_check_format(const char *format, const char *path, struct attn_err *err);
 
 /* ---- tables that spreadsheets read ---- */
@@ -71,11 +68,9 @@ struct output {
     const char *text; size_t len;       /* text NULL: ids were given */
     const struct attn_tokens *cross;    /* of the other text, which provides the keys; NULL: no cross-attention */
     const char *cross_text; size_t cross_len;   /* cross_text NULL: ids were given */
-    const struct attn_slopes *slopes;   /* gradients, to be written in place of the activations; NULL: the text is
-                                         * run */
+    const struct attn_slopes *slopes;   /* gradients, to be written in place of activations; NULL: the text is run */
     const struct attn_sink_gradient *gradient;  /* what they are */
-    const struct attn_ablated *ablated; size_t n_ablated;       /* what comes next without each head; NULL: not asked
-                                                                 * for */
+    const struct attn_ablated *ablated; size_t n_ablated;       /* what comes next without each head, if asked for */
     const struct attn_sink_hint *hints; /* of a screen; NULL: none */
     bool words;                         /* tokens are merged into words */
     bool live;                          /* a page computes */

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Goes past one character of a token and the same of the text; loosely: of either case, and past punctuation of
- * both. */
+/* Goes past one character of a token and its like in the text; loosely: in any case, and past punctuation of both. */
 static bool step(const struct attn_token *t, size_t *at, const char **text, bool loosely)
 {
     while (loosely && ispunct((unsigned char)**text))

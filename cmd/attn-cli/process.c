@@ -67,8 +67,7 @@ static void set_signals(void)
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
     struct sigaction a = {.sa_handler = end_by}, before;
     sigemptyset(&a.sa_mask);
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)     /* but what nohup ignores, or a shell in the
-                                                                 * background */
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)     /* but what nohup or a background shell ignores */
         if (!sigaction(ends[i], NULL, &before) && before.sa_handler == SIG_DFL)
             sigaction(ends[i], &a, NULL);
     signal(SIGPIPE, SIG_IGN);
@@ -161,8 +160,8 @@ int process_finish_output(struct attn_err *err)
 
 /* ---- stack ------------------------------------------------------------------------------- */
 
-enum { ENOUGH = 1 << 20, USUAL = 8 << 20 };    /* bytes: what attn.h asks for, and room for arguments; Linux's
-                                                * default */
+/* Bytes: what attn.h asks for, with room for arguments; and Linux's default. */
+enum { ENOUGH = 1 << 20, USUAL = 8 << 20 };
 enum { HELD = 256 << 10 };                      /* what attn.h asks for, and what the commands need */
 
 struct job { int (*work)(int argc, char **argv); int argc; char **argv; int result; };

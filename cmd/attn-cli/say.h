@@ -34,8 +34,7 @@ void progress_start(struct progress *p, const struct attn_model *m, bool wanted)
 struct attn_observer progress_observer(struct progress *p);
 void progress_end(struct progress *p);
 
-/* The same for a run of many steps, whose line says what it says: a zeroed struct, and erase_line(&steps.shown) at the
- * end. */
+/* The same for a run of many steps, in its own words: a zeroed struct; at the end erase_line(&steps.shown). */
 struct steps { double start; int shown; };
 void steps_say(struct steps *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

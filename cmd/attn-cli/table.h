@@ -36,8 +36,7 @@ enum {
     OPT_USUAL = 32                      /* among the ten or so that a short help shows of a command that has many */
 };
 
-/* Under which heading of a help an option stands.  Headings have the order of option_sections; in each, the rows have
- * theirs. */
+/* Under which heading of a help an option stands.  Headings are in the order of option_sections, rows in their own. */
 enum option_section { OF_COMMAND, OF_INPUT, OF_MODEL, OF_SHOWN, OF_OUTPUT, OF_PICTURE, OF_EDIT, OF_ATTENTION, OF_NEW,
                      OF_PROCESS };
 
@@ -60,8 +59,7 @@ struct option {
     uint64_t min, max;                  /* of a number; of a struct real, unless max is 0 */
     /* checks a value when it is stored; NULL: any */
     int (*check)(const struct option *o, struct attn_err *err);
-    const char *(*mistaken)(const char *value);         /* says what a value that is no choice may have meant; NULL: the
-                                                         * nearest */
+    const char *(*mistaken)(const char *value);         /* what a wrong value may mean; NULL: the nearest choice */
     const char *env;                    /* environment variable used when the option is not given */
     unsigned formats;                   /* what uses it: formats with one of these flags of attn_tools.h; 0: any */
     enum option_section section;
@@ -90,21 +88,18 @@ struct command {
     const char *const *words;           /* what else it may be, NULL after the last; NULL: nothing else */
     const char *plain;                  /* the format that its text, or what it prints by default, is like: which
                                          * options of pictures it uses; NULL: text */
-    const char *const *schemas;         /* files of schemas/ that say what it writes as JSON, NULL after the last; NULL:
-                                         * nothing */
+    const char *const *schemas;         /* files of schemas/ for its JSON, then NULL; NULL: it writes none */
     bool verdict;                       /* its status 1 is an answer, as diff(1)'s is, so an error ends with 2 */
     bool report;                        /* what it prints is read by people: a pager may show it (see pager.h) */
 };
 
 extern const struct command *const commands[];          /* NULL after the last */
-/* Returns NULL if there is no such command; the error then names the nearest, or one of `words` (or NULL) that is
- * nearer. */
+/* NULL if there is no such command; the error names the nearest, or one of `words` (or NULL) that is nearer. */
 const struct command *command_find(const char *name, const char *const *words, struct attn_err *err);
 const struct option *option_at(const struct command *c, size_t i);      /* NULL after the last */
 const char *option_choice(const struct option *o, size_t i);           /* NULL after the last */
 const char *option_help(const struct option *o);        /* valid until the next call */
-/* Lists terms and, in brackets, what is said of them, which may be NULL: "a, b (the default) or c", where `last` is "
- * or ". */
+/* Lists terms, each with what is said of it, if anything, in brackets: "a, b (the default) or c" with `last` " or ". */
 void list_terms(char *out, size_t size, const struct pair *list, const char *last);
 /* The value as typed, "" for a flag; NULL if the option was not given.  Of many values, the first. */
 const char *option_given(const struct option *o);

@@ -1,5 +1,6 @@
 #!/bin/sh
-# mpi.sh INPUT OUT [options of attn-cli batch]: as many shards as there are processes, by mpirun or srun; then merge them.
+# mpi.sh INPUT OUT [options of attn-cli batch]: as many shards as there are processes, by mpirun or srun;
+# then merge them.
 #
 #     mpirun -n 4 mpi.sh sentences.txt all.ndjson -t 2 && attn-cli merge all.ndjson.? -o all.ndjson
 #     srun -n 4 mpi.sh sentences.txt all.ndjson && attn-cli merge all.ndjson.? -o all.ndjson

@@ -1,5 +1,6 @@
 #!/bin/sh
-# draw.sh BINARY DIR - draws the pictures of the documents.  That of the page needs chromium and is left as it is without it.
+# draw.sh BINARY DIR - draws the pictures of the documents.  That of the page needs chromium and is left as it
+# is without it.
 set -e
 to=$(dirname "$0")
 life='Life is short, eat dessert first'
@@ -13,8 +14,10 @@ life='Life is short, eat dessert first'
 "$1" run -m life -s "$life" --show pattern,context,q,k,v --live -o "$to/live-life.html"
 "$1" run -m induction -s "cat dog bird fish cat dog" --live -o "$to/live-induction.html"
 "$1" run -m models/stacked -s "The cat sees the moth" --live -o "$to/live-stacked.html"
-"$1" run -m tiny -s "Tom and Lily went to the park. Tom gave the ball to" --show pattern,lens --live -o "$to/live-tiny.html"
+"$1" run -m tiny -s "Tom and Lily went to the park. Tom gave the ball to" --show pattern,lens --live \
+    -o "$to/live-tiny.html"
 ! command -v chromium >/dev/null || chromium --headless --no-sandbox --hide-scrollbars --window-size=1200,1000 \
     --screenshot="$to/page.png" "file://$(realpath "$2")/page.html#layer=1&head=2" 2>/dev/null
-! command -v chromium >/dev/null || chromium --headless --no-sandbox --hide-scrollbars --window-size=1200,1100 --virtual-time-budget=20000 \
-    --screenshot="$to/live.png" "file://$(realpath "$to")/live-tiny.html#layer=3&head=0&off=3,0" 2>/dev/null
+! command -v chromium >/dev/null || chromium --headless --no-sandbox --hide-scrollbars --window-size=1200,1100 \
+    --virtual-time-budget=20000 --screenshot="$to/live.png" \
+    "file://$(realpath "$to")/live-tiny.html#layer=3&head=0&off=3,0" 2>/dev/null

@@ -9,7 +9,8 @@ mkdir -p "$to"
 cli=$(realpath "$1")
 short='Lily lost her red ball, she cried'
 middle='Lily lost her red ball, so she was sad. Tom gave the ball to Lily and she was happy'
-story='Once upon a time, there was a little girl named Lily. She loved to play outside in the park with her big red ball. '
+story='Once upon a time, there was a little girl named Lily. She loved to play outside in the park with her big red '
+story="${story}ball. "
 mixed='我 爱 自然 语言 处理 ， love models ½ α Привет'
 
 # Random weights, large enough for patterns that differ.
@@ -20,7 +21,15 @@ common='--residual true --norm rmsnorm --output-projection true'
 "$cli" init -q -o "$to/large" --vocab-size 999 --n-ctx 256 --n-layer 12 --n-head 12 --d-model 96 $common --draw "$draw"
 
 page=$to.html
-printf '<!DOCTYPE html><meta charset="utf-8"><title>Contact sheet</title><style>body{font:14px sans-serif;background:#ddd}figure{display:inline-block;vertical-align:top;margin:6px}img{max-width:900px;background:#fff}pre{display:inline-block;margin:0;padding:8px;font:13px/16px "DejaVu Sans Mono",monospace}.light{background:#fff;color:#222}.dark{background:#101216;color:#ddd}</style>\n' >"$page"
+cat >"$page" <<'END'
+<!DOCTYPE html><meta charset="utf-8"><title>Contact sheet</title><style>
+body{font:14px sans-serif;background:#ddd}
+figure{display:inline-block;vertical-align:top;margin:6px}
+img{max-width:900px;background:#fff}
+pre{display:inline-block;margin:0;padding:8px;font:13px/16px "DejaVu Sans Mono",monospace}
+.light{background:#fff;color:#222}.dark{background:#101216;color:#ddd}
+</style>
+END
 show() { printf '<figure><figcaption>%s</figcaption>%s</figure>\n' "$1" "$2" >>"$page"; }
 heading() { printf '<h2>%s</h2>\n' "$1" >>"$page"; }
 
@@ -51,7 +60,8 @@ terminal() {
     for ground in light dark; do
         number=0
         [ $ground = dark ] || number=15
-        COLORFGBG="0;$number" COLORTERM=truecolor TERM=xterm script -qec "stty cols 100; $line --no-pager" /dev/null </dev/null |
+        COLORFGBG="0;$number" COLORTERM=truecolor TERM=xterm script -qec "stty cols 100; $line --no-pager" \
+            /dev/null </dev/null |
             sed -f "$(dirname "$0")/terminal.sed" >"$to/$name"
         show "$name, $ground ground" "<pre class='$ground'>$(cat "$to/$name")</pre>"
     done
@@ -92,7 +102,8 @@ sheet heads heads -m tiny --repeat 24
 sheet heads-column heads -m tiny --repeat 24 --width 85mm
 sheet lens lens -s 'Lily lost her red'
 sheet patch patch -s 'Tom and Lily went to the park. Tom gave the ball to' \
-    --from 'Tom and Lily went to the park. Lily gave the ball to' --what context --over layer,head --metric 'logit(" Lily")-logit(" Tom")'
+    --from 'Tom and Lily went to the park. Lily gave the ball to' --what context --over layer,head \
+    --metric 'logit(" Lily")-logit(" Tom")'
 sheet attribute attribute -s 'Lily lost her red' --target ' ball' --foil ' dress' --top 16
 sheet variants variants -m life -s 'Life is short, eat dessert first'
 heading 'Terminal'

@@ -1,9 +1,10 @@
 #!/bin/sh
 # cjson.sh DIR [CJSON_C] - puts cJSON.c and cJSON.h into DIR, for programs that stand alone: Debian has no libcjson.a.
 #
-# They are those of Debian's source package, with its patches, which apt fetches and checks by the archive's signature; or
-# a file that somebody has, beside its cJSON.h, which is taken if cjson.sha256 lists its SHA-256 or CJSON_SHA256 is that.
-# The header must be the one that the library here was compiled with.  DIR/cJSON.from then says where they come from.
+# They are those of Debian's source package, with its patches, which apt fetches and checks by the archive's
+# signature; or a file that somebody has, beside its cJSON.h, which is taken if cjson.sha256 lists its SHA-256 or
+# CJSON_SHA256 is that.  The header must be the one that the library here was compiled with.  DIR/cJSON.from then says
+# where they come from.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 dir=$1 given=${2-}
@@ -23,9 +24,11 @@ from_apt()
     mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/empty"
     keys=/usr/share/keyrings/debian-archive-keyring.gpg
     [ -f $keys ] && signed=" [signed-by=$keys]" || signed=
-    apt-get indextargets --format '$(SITE) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' 'Component: main' |
+    apt-get indextargets --format '$(SITE) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' \
+        'Component: main' |
         sort -u | sed "s|^|deb-src$signed |" >"$work/sources.list"
-    [ -s "$work/sources.list" ] || fail "apt knows no archive of Debian here: name a file: make static CJSON_C=.../cJSON.c"
+    [ -s "$work/sources.list" ] ||
+        fail "apt knows no archive of Debian here: name a file: make static CJSON_C=.../cJSON.c"
     printf '%s;\n' "Dir::Etc::SourceList \"$work/sources.list\"" "Dir::Etc::SourceParts \"$work/empty\"" \
         "Dir::State::Lists \"$work/lists\"" "Dir::Cache \"$work/cache\"" 'APT::Sandbox::User ""' \
         'APT::Update::Error-Mode "any"' 'Acquire::Languages "none"' >"$work/apt.conf"
@@ -33,8 +36,10 @@ from_apt()
     (
         cd "$work"
         export APT_CONFIG=$work/apt.conf
-        apt-get -qq update && { apt-get -qq --only-source source "cjson=$version" || apt-get -qq --only-source source cjson; }
-    ) >"$work/log" 2>&1 || fail "apt could not fetch the source of cjson ($(sed -n 's/^[EW]: //p' "$work/log" | head -n 1)):" \
+        apt-get -qq update && { apt-get -qq --only-source source "cjson=$version" ||
+            apt-get -qq --only-source source cjson; }
+    ) >"$work/log" 2>&1 ||
+        fail "apt could not fetch the source of cjson ($(sed -n 's/^[EW]: //p' "$work/log" | head -n 1)):" \
         "with a network, make static; without one, make static CJSON_C=.../cJSON.c"
     from="cjson $(sed -n 's/^Version: //p' "$work"/*.dsc | head -n 1) of Debian"
     given=$(echo "$work"/cjson-*/cJSON.c)
@@ -52,7 +57,8 @@ else
     from_apt
 fi
 cmp -s "$(dirname "$given")/cJSON.h" "$header" ||
-    fail "$from: its cJSON.h is not $header, with which the library was compiled: install the libcjson-dev of that version"
+    fail "$from: its cJSON.h is not $header, with which the library was compiled:" \
+        "install the libcjson-dev of that version"
 mkdir -p "$dir"
 cp "$(dirname "$given")/cJSON.h" "$given" "$dir"
 echo "$from" >"$dir/cJSON.from"

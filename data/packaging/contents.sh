@@ -1,9 +1,9 @@
 #!/bin/sh
 # contents.sh .json|.copyright PROGRAM VERSION LINKED FILE... - what a program that stands alone holds, and whose it is.
 #
-# LINKED has what the linker read, a file a line; FILEs went in by other ways.  Each that is not of this build belongs to
-# a package, whose version dpkg knows, or the list in ROOT of the environment, where packages of another architecture were
-# unpacked (tests/foreign.sh).  Prints them as a CycloneDX document, or the copyright of each.
+# LINKED has what the linker read, one file per line; FILEs went in by other ways.  Each that is not of this build
+# belongs to a package, whose version dpkg knows, or the list in ROOT of the environment, where packages of another
+# architecture were unpacked (tests/foreign.sh).  Prints them as a CycloneDX document, or the copyright of each.
 set -eu
 kind=$1 program=$2 version=$3 linked=$4
 shift 4
@@ -58,12 +58,14 @@ document()
     cjson=$(sed -n 's/^cjson \([0-9][^ ]*\).*/\1/p' "$BUILD/cjson/cJSON.from")
     source=$(sum "$BUILD/cjson/cJSON.c")
     printf '{\n  "bomFormat": "CycloneDX",\n  "specVersion": "1.5",\n  "version": 1,\n  "metadata": {\n'
-    printf '    "component": {"type": "application", "name": "attn-cli", "version": "%s", "licenses": [{"license": {"id": "MIT"}}],\n' "$version"
+    printf '    "component": {"type": "application", "name": "attn-cli", "version": "%s", ' "$version"
+    printf '"licenses": [{"license": {"id": "MIT"}}],\n'
     printf '      "hashes": [{"alg": "SHA-256", "content": "%s"}]}\n  },\n  "components": [\n' "$(sum "$program")"
     component cjson "$cjson" "" "$source"
     echo "$packages" | while read -r p version architecture; do
         printf ',\n'
-        component "$p" "$version" "pkg:deb/debian/$p@$(echo "$version" | sed 's/+/%2B/g; s/:/%3A/g; s/~/%7E/g')?arch=$architecture"
+        component "$p" "$version" \
+            "pkg:deb/debian/$p@$(echo "$version" | sed 's/+/%2B/g; s/:/%3A/g; s/~/%7E/g')?arch=$architecture"
     done
     printf '\n  ]\n}\n'
 }

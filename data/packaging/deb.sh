@@ -6,7 +6,8 @@ set -eu
 version=$1
 described=$(dpkg-parsechangelog -l data/packaging/debian/changelog -S Version)
 [ "${described%-*}" = "$version" ] || {
-    echo "deb.sh: data/packaging/debian/changelog begins with $described, expected a revision of $version: add an entry" >&2
+    echo "deb.sh: data/packaging/debian/changelog begins with $described, expected a revision of $version:" \
+        "add an entry" >&2
     exit 1
 }
 copy=$BUILD/deb/attn-cli-$version

@@ -1,9 +1,10 @@
 #!/bin/sh
-# install.sh install|uninstall FILE:FOLDER/PLACE... - puts files of a build where they belong below DESTDIR, or takes them away.
+# install.sh install|uninstall FILE:FOLDER/PLACE... - puts files of a build where they belong below DESTDIR, or
+# takes them away.
 #
-# FOLDER is the name of a variable of the environment, bindir, libdir, includedir, datadir, docdir or fishdir, whose value may
-# have blanks.  `version` is that of the library.  What is taken away takes the folders below
-# prefix along that it leaves empty.
+# FOLDER is the name of a variable of the environment, bindir, libdir, includedir, datadir, docdir or fishdir, whose
+# value may have blanks.  `version` is that of the library.  What is taken away takes the folders below prefix along
+# that it leaves empty.
 set -eu
 what=$1
 shift
@@ -26,7 +27,8 @@ install_files()
         case $pair in */attn-cli:bindir/* | *.sh) mode=755;; esac
         install -D -m $mode /dev/null "$place"
         case $pair in
-        *.md:docdir/*) awk -v at="${pair#*:docdir/}" -v there="$documents" -f data/packaging/links.awk "${pair%:*}" >"$place";;
+        *.md:docdir/*)
+            awk -v at="${pair#*:docdir/}" -v there="$documents" -f data/packaging/links.awk "${pair%:*}" >"$place";;
         *) dd if="${pair%:*}" of="$place" bs=67108864 status=none;;     # in one piece, for file systems with huge pages
         esac
     done
@@ -37,13 +39,16 @@ say_where()
 {
     below=${DESTDIR-}
     printf 'installed attn-cli %s\n' "$version"
-    printf '  %-12s %s\n' program "$below$bindir/attn-cli" library "$below$libdir: libattn.so, libattn.a, pkgconfig/attn.pc" \
-        headers "$below$includedir: attn.h, attn_ask.h, attn_tools.h" documents "$below$docdir" models "$below$datadir/attn-cli/models" \
+    printf '  %-12s %s\n' program "$below$bindir/attn-cli" \
+        library "$below$libdir: libattn.so, libattn.a, pkgconfig/attn.pc" \
+        headers "$below$includedir: attn.h, attn_ask.h, attn_tools.h" documents "$below$docdir" \
+        models "$below$datadir/attn-cli/models" \
         'man page' "$below$datadir/man/man1/attn-cli.1" completions "$below$datadir, $below$fishdir"
     [ -z "$below" ] || return 0
     ldconfig 2>/dev/null || true
     case :$PATH: in *":$bindir:"*) return;; esac
-    printf 'for this shell: export PATH="%s:$PATH" XDG_DATA_DIRS="%s:${XDG_DATA_DIRS:-/usr/local/share:/usr/share}"\n' "$bindir" "$datadir"
+    printf 'for this shell: export PATH="%s:$PATH" XDG_DATA_DIRS="%s:${XDG_DATA_DIRS:-/usr/local/share:/usr/share}"\n' \
+        "$bindir" "$datadir"
 }
 
 # Of each path the folders above it, deepest first, up to prefix, as long as they are empty.
@@ -51,7 +56,10 @@ empty_folders()
 {
     dir=$1
     while dir=${dir%/*}; do
-        case $dir in "${DESTDIR-}$prefix" | "${DESTDIR-}$prefix"/*) rmdir "$dir" 2>/dev/null || return 0;; *) return 0;; esac
+        case $dir in
+        "${DESTDIR-}$prefix" | "${DESTDIR-}$prefix"/*) rmdir "$dir" 2>/dev/null || return 0;;
+        *) return 0;;
+        esac
     done
 }
 

@@ -1,8 +1,8 @@
 # packages.mk - the program as others take it.
 #
 # make static       one file that needs nothing of the system, its SHA-256, and what went into it: build/release/static
-#                   after make arm, make flavour=arm static wheel for AArch64: build/arm; test-static then asks an emulator
-# make test-static  tries it in an empty chroot;  make test-twice: whether a build in another directory has the same bytes
+#                   after make arm, make flavour=arm static wheel for AArch64: build/arm; an emulator then tries it
+# make test-static  tries it in an empty chroot;  make test-twice: whether another directory builds the same bytes
 # make deb          Debian's packages attn-cli, libattn0 and libattn-dev: build/deb;  make test-deb: on a fresh Debian,
 #                   debian=bookworm or trixie
 
@@ -23,10 +23,12 @@ $(S)/cJSON.o: $(build)/cjson/cJSON.c $(B)/flags
 
 # What is linked is listed, as that is what the program holds.
 $(S)/$(static): $(cmd_o) $(B)/libattn.a $(S)/cJSON.o $(B)/objects
-	$(call do,LINK $@) $(link) $(huge) -static-pie -s -Wl,--trace -o $@.linked $(binary) $(filter-out -lcjson,$(inside)) >$(S)/linked
+	$(call do,LINK $@) $(link) $(huge) -static-pie -s -Wl,--trace -o $@.linked $(binary) \
+	    $(filter-out -lcjson,$(inside)) >$(S)/linked
 	@rm -f $@ && $(call in_one_piece,$@.linked,$@) && chmod +x $@ && rm $@.linked
 $(S)/$(static).cdx.json $(S)/$(static).copyright: $(S)/$(static) $(build)/cjson/cJSON.c data/packaging/contents.sh
-	$(call do,LIST $@) ROOT=$(root) BUILD=$(build) data/packaging/contents.sh $(suffix $@) $< $(version) $(S)/linked $(font_sans) $(font_mono) $(font_chinese) >$@
+	$(call do,LIST $@) ROOT=$(root) BUILD=$(build) data/packaging/contents.sh $(suffix $@) $< $(version) $(S)/linked \
+	    $(font_sans) $(font_mono) $(font_chinese) >$@
 $(S)/SHA256SUMS: $(addprefix $(S)/,$(static) $(static).cdx.json $(static).copyright)
 	@cd $(@D) && sha256sum $(notdir $^) >$(@F)
 

@@ -1,8 +1,8 @@
 """wheel.py FOLDER VERSION MACHINE FILE... - packs the module and its native files into FOLDER/attn_cli-VERSION-....whl.
 
-A FILE that ends with `copyright` or `LICENSE` is a licence; a wheel has them all, named after their packages.  All other
-FILEs go beside the module.  The name says which glibc they need, as objdump, or $OBJDUMP, finds it.  The same files give the same
-bytes: members are sorted, with one date and one mode each.
+A FILE that ends with `copyright` or `LICENSE` is a licence; a wheel has them all, named after their packages.  All
+other FILEs go beside the module.  The name says which glibc they need, as objdump, or $OBJDUMP, finds it.  The same
+files give the same bytes: members are sorted, with one date and one mode each.
 """
 import base64
 import hashlib
@@ -26,8 +26,8 @@ for folder in sys.path:
         try:
             os.execv(program, ["attn-cli", *sys.argv[1:]])
         except OSError as why:
-            sys.exit(f"attn-cli: cannot start {program}: {why.strerror}; it is made for one kind of processor, and this is "
-                     f"{os.uname().machine}: install the wheel for it")
+            sys.exit(f"attn-cli: cannot start {program}: {why.strerror}; it is made for one kind of processor, and "
+                     f"this is {os.uname().machine}: install the wheel for it")
 sys.exit("attn-cli: the package attn is not there: expected attn/native/attn-cli in a folder of sys.path")
 """
 METADATA = """Metadata-Version: 2.1
@@ -45,7 +45,8 @@ WHEEL = "Wheel-Version: 1.0\nGenerator: attn-cli\nRoot-Is-Purelib: false\nTag: {
 
 def glibc(files):
     """The newest glibc whose symbols one of them needs, as (2, 34)."""
-    said = subprocess.run([os.environ.get("OBJDUMP", "objdump"), "-T", *files], check=True, capture_output=True, text=True).stdout
+    said = subprocess.run([os.environ.get("OBJDUMP", "objdump"), "-T", *files], check=True, capture_output=True,
+                          text=True).stdout
     if "GLIBC_ABI_DT_RELR" in said:
         sys.exit("wheel: packed relocations need glibc 2.36: link with -z nopack-relative-relocs")
     return max(tuple(map(int, v)) for v in re.findall(r"GLIBC_(\d+)\.(\d+)", said))

@@ -29,10 +29,9 @@ struct row {
     size_t L;
     bool neurons;
     float *embed, *pos_embed;           /* [d]; not announced: all 0 */
-    float *context, *out, *mlp, *post;  /* [L, H * dv], [L, d], [L, d], [L, m]; out: attention's, where it is
-                                         * normalised */
-    float *last, *final;                /* [d] the stream before the final norm; behind it, NULL unless logits are
-                                         * capped */
+    /* [L, H * dv], [L, d], [L, d], [L, m]; out: attention's, where it is normalised */
+    float *context, *out, *mlp, *post;
+    float *last, *final;                /* [d] the stream before the final norm; after it, if logits are capped */
     float target, foil;                 /* logits */
 };
 
@@ -132,8 +131,7 @@ static void free_row(struct row *r)
 struct sight {
     const struct attn_weights *w;
     double *u, *direction;              /* [d] the token's column; that times gain over scale, centred */
-    double *branch;                     /* [d] the direction before the norm and the multiplier of what a branch
-                                         * gives */
+    double *branch;                     /* [d] the direction before the norm and the multiplier of a branch */
     double *embed_proj;                 /* [in of the output layer] the token's column there, if it is projected to */
     double *back;                       /* [largest input of a projection] the direction before it */
     float *line;                        /* a stored row of any matrix */

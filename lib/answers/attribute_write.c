@@ -27,8 +27,7 @@ static struct attn_subject readout_of(const struct attn_attribution *a)
 
 /* ---- for people ------------------------------------------------------------------------ */
 
-enum { WIDEST = 40, DIGITS = 4, BAR = 40 };     /* columns of a token, digits after the point, columns of the longest
-                                                 * bar */
+enum { WIDEST = 40, DIGITS = 4, BAR = 40 };     /* columns of a token; digits after the point; the longest bar */
 
 static struct attn_label spell(const struct attn_attribution *a, int32_t id)
 {

@@ -1,8 +1,7 @@
 /* heads.c - what do the heads of a model do, over all these texts?
  *
  * The texts run as those of a batch do, many in a pass.  The sums of a text are added to those of the texts before it,
- * in the order of the input, so that the result has the same bits for any number of threads and however texts are put
- * together. */
+ * in the order of the input, so that neither threads nor the grouping of texts change a bit of the result. */
 #include "answers/heads.h"
 
 #include <inttypes.h>

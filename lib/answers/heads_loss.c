@@ -1,8 +1,8 @@
 /* heads_loss.c - does the model repeat a text of random tokens that is said twice?
  *
- * A token of the second half can be known by looking back.  A model that does gives it more probability than the first
- * time; one that does not has heads that look back by chance.  The first token of each half does not count: nothing
- * foretells it. */
+ * A token of the second half can be known by looking back.  A model that does so gives it more probability than the
+ * first time; one that does not has heads that look back by chance.  The first token of each half does not count, as
+ * nothing foretells it. */
 #include "answers/heads.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "run/kind.h"
 
-static const double CHEAPER = 1;        /* nats a token: less may be noise of few tokens */
+static const double CHEAPER = 1;        /* nats per token: less may be noise of few tokens */
 
 static double mean_loss(const double *logprob, size_t n)
 {

@@ -349,8 +349,7 @@ static int write_json(struct attn_out *o, const struct attn_ranking *h, struct a
 
 /* ---- pictures ---------------------------------------------------------------------------- */
 
-/* A score that no row offers, as `induction` in a text that repeats nothing, has no picture, unless that is so of
- * all. */
+/* A score that no row offers, as `induction` where no text repeats itself, has no picture, unless no score has one. */
 static bool is_drawn(const struct attn_ranking *h, const struct attn_head_score *s)
 {
     bool any = false;

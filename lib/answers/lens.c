@@ -2,8 +2,8 @@
  * residual stream at each point, and compared with what the model does predict.
  *
  * One run: the stream is copied at each point as it flows by, and each band of the final logits is compared, as it is
- * announced, with those of the same rows at all points.  So memory grows with points and tokens, but never with tokens
- * times vocabulary. */
+ * announced, with those of the same rows at all points.  So memory grows with points and tokens, never with tokens
+ * times the vocabulary. */
 #include "answers/answers.h"
 
 #include <math.h>

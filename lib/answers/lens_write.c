@@ -1,5 +1,5 @@
 /* lens_write.c - the table of a lens, points by positions.  For people, the likeliest token in each cell, then how far
- * the final prediction is; for programs, all numbers, a line a cell; as a picture, the likeliest token in cells
+ * the final prediction is; for programs, all numbers, one line per cell; as a picture, the likeliest token in cells
  * coloured by its probability, or by that of the target. */
 #include "answers/answers.h"
 

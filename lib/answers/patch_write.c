@@ -50,8 +50,7 @@ static int label(struct attn_named *l, const struct report *p, size_t axis, size
     return rc;
 }
 
-/* A grid of three axes is a matrix, heads x positions, for each layer; any other is one, of its first axis and its
- * last. */
+/* A grid of three axes is a matrix of heads x positions per layer; any other is one, of its first and last axis. */
 struct matrices { size_t n, rows, cols, row_axis, col_axis; struct attn_named row, col; };
 
 static int lay_out(struct matrices *m, const struct report *p, struct attn_err *err)

@@ -1,5 +1,5 @@
-/* question.c - opens what a question speaks of, in the order in which its faults are best heard: the plan, the texts,
- * the edits. */
+/* question.c - opens what a question speaks of, in the order in which faults are best reported: the plan, the texts,
+ * then the edits. */
 #include "answers/question.h"
 
 #include <stdlib.h>

@@ -50,7 +50,7 @@ struct attn_answer_opts {
 enum {
     ATTN_OF_RUN = 1, ATTN_OF_LENS = 2, ATTN_OF_ATTRIBUTE = 4, ATTN_OF_HEADS = 8, ATTN_OF_PATCH = 16, ATTN_OF_PLOT = 32
 };
-/* `of` is what is asked, one of these, called `what`. */
+/* Reads options for one kind of question: `of` is one of these bits, and `what` its name in messages. */
 int attn_answer_read(struct attn_answer_opts *out, const char *const *options, unsigned of, const char *what,
                      struct attn_err *err);
 

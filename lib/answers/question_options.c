@@ -1,7 +1,6 @@
 /* question_options.c - what is asked of a document, as words: "target= ball", "top=3", "copying".
  *
- * Names and values are those of the commands' options.  An option is one row here: where it goes, and of what it can be
- * asked. */
+ * Names and values are those of the commands' options.  An option is a row here: where it goes, and what takes it. */
 #include "answers/question.h"
 
 #include <inttypes.h>

@@ -7,12 +7,10 @@
  *     R      := 3 | 0,2-4 | *
  *     P      := R, also -1 from the end, "token", prompt, new
  *     OP     := = VALUE | += VALUE | -= VALUE | *= NUMBER | -= proj(SOURCE)
- *     VALUE  := NUMBER | -inf | uniform | SOURCE | mean(SOURCE) | noise(SIGMA,SEED), or NUMBER* before one of the last
- *     four
+ *     VALUE  := NUMBER | -inf | uniform | SOURCE | mean(SOURCE) | noise(SIGMA,SEED); NUMBER* may precede these
  *     SOURCE := FILE.npz[:NAME] | FILE.npy | text("...") | ids(1,2,3) | texts(FILE) | from
  *
- * Here it knows no model: edit_place.c says what it means in one, edit_source.c where values come from, editor.c does
- * it. */
+ * Here it knows no model: edit_place.c finds its place in one, edit_source.c its values, and editor.c does it. */
 #ifndef ATTN_ASK_EDIT_H
 #define ATTN_ASK_EDIT_H
 

@@ -66,8 +66,8 @@ static int read_index(struct attn_reader *r, bool rows)
     return rc ? rc : add_index(r, &i);
 }
 
-/* The layers, heads or neurons of L<n>H<m>.  A comma continues the list if a number or * follows, but not 1.2, a
- * place. */
+/* The layers, heads or neurons of L<n>H<m>.  A comma continues the list before a number or *, but not before a place
+ * such as 1.2. */
 static int read_list(struct attn_reader *r, struct attn_indices *out)
 {
     out->first = r->e->indices;

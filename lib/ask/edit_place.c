@@ -205,8 +205,7 @@ static int share(struct attn_ranges *heads, const struct attn_edit_reach *r, con
     return ok ? ATTN_OK : no_memory(err);
 }
 
-/* The columns of some heads that lie side by side; `cols`, if it was written behind L<n>H<m>, counts within each
- * head. */
+/* The columns of some heads that lie side by side; `cols`, if it is written after L<n>H<m>, counts within each head. */
 static int columns_of_heads(struct attn_edit_reach *r, const struct attn_ranges *heads, const struct attn_venue *v,
                             struct attn_err *err)
 {

@@ -10,8 +10,7 @@ struct attn_edit_reach {                     /* what an edit reaches of one acti
     const struct attn_edit *edit;
     int act;
     struct attn_ranges layers;          /* layer + 1; 0: outside the blocks */
-    struct attn_ranges heads;           /* of those the activation has: query or key/value heads; {0, 1} without a head
-                                         * axis */
+    struct attn_ranges heads;           /* query or key/value heads, as the activation has; {0, 1} if it has none */
     struct attn_ranges cols;            /* where columns are not keys */
 };
 struct attn_edit_reaches { struct attn_edit_reach *item; size_t n, room; };

@@ -113,8 +113,7 @@ static size_t rows_to_give(const struct attn_editor *e, const struct attn_edited
     return t->grows ? t->prompt : attn_editor_rows(e, t, act);
 }
 
-/* Whether one row is selected; of a text that grows, one of the prompt, as sources of several rows act on that
- * alone. */
+/* Whether one row is selected.  In a text that grows it must be in the prompt: sources of several rows act on it. */
 static bool is_one(const struct attn_ranges *rows, const struct attn_edited *t)
 {
     size_t end = t->grows ? t->prompt : SIZE_MAX, n = 0;
@@ -172,8 +171,7 @@ struct rows_of { struct attn_editor *e; const struct attn_edit *edit; const stru
     const int32_t *ids; size_t n;
                  const char *noun; };
 
-/* The token of the text that was probably meant: the same word with or without a blank before it, or one that is
- * spelled alike. */
+/* The token of the text that was probably meant: the same word with or without a blank, or one spelled alike. */
 static bool nearest(struct attn_str_view *out, const struct rows_of *r, const char *want)
 {
     enum { MOST = 1000 };               /* tokens that are looked at */
@@ -292,8 +290,7 @@ static int fail_rows(struct attn_editor *e, const struct attn_edit_reach *r, con
                           "", T, theirs, ours);
 }
 
-/* A source of several rows acts on the prompt alone, and so does one whose columns are keys: some of that must be
- * selected. */
+/* A source of several rows, or whose columns are keys, acts on the prompt alone: some of that must be selected. */
 static int check_prompt(const struct attn_editor *e, size_t reach, const struct attn_edited *t, size_t S,
                         struct attn_err *err)
 {

@@ -20,8 +20,7 @@ struct source {
     int32_t *ids;
     struct kept *kept;                  /* [1 + L, ATTN_ACTS] of a text; row 0: outside the blocks */
     bool apart;                         /* its keys and values come of a pass of their own */
-    bool cross;                         /* of the coming pass: it looks at another text, as the text that is edited
-                                         * does */
+    bool cross;                         /* in the coming pass it looks at another text, as the edited text does */
 };
 
 struct attn_sources {
@@ -111,8 +110,7 @@ static int open_source(struct attn_sources *all, struct source *s, struct attn_e
     return rc || !s->tokens ? rc : keep_ids(all, s, err);
 }
 
-/* What tells sources apart: an archive is opened once for all of its arrays, but each mean of one is a source of its
- * own. */
+/* What tells sources apart: an archive is opened once for all its arrays, but each mean is a source by itself. */
 static const char *name_of(const struct attn_edit *e)
 {
     const struct attn_origin *o = &e->value.of;
@@ -220,8 +218,7 @@ int attn_sources_need(struct attn_sources *all, const struct attn_edit_reach *r,
 
 /* ---- running ---- */
 
-/* Where a text looks at another one, the keys and values are of a text that runs by itself: so are those of a
- * source. */
+/* Where a text looks at another one, keys and values are those of a text that runs by itself; a source's are, too. */
 static bool is_of_pass(const struct source *s, int act)
 {
     return !s->apart || attn_act_kv(act) != s->cross;

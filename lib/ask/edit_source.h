@@ -2,8 +2,7 @@
  * other texts.
  *
  * Sources are gathered first: files are opened, texts become tokens, and each says what is needed of it.  All that can
- * be wrong is found then.  attn_sources_run then runs every text once, however many edits and activations refer to
- * it. */
+ * be wrong is found then.  attn_sources_run then runs every text once, however many edits and activations use it. */
 #ifndef ATTN_ASK_EDIT_SOURCE_H
 #define ATTN_ASK_EDIT_SOURCE_H
 
@@ -29,8 +28,7 @@ struct attn_source_text attn_sources_text(const struct attn_sources *s, const st
 struct attn_given { size_t heads, rows, cols; const float *data; };
 struct attn_given attn_sources_get(const struct attn_sources *s, const struct attn_edit *e, int act, int layer);
 
-/* The text of a token; NULL: there is no tokenizer, or no such id.  For names of tokens in positions, and for
- * messages. */
+/* The text of a token, for names in positions and for messages; NULL: there is no tokenizer, or no such id. */
 const char *attn_sources_token(struct attn_sources *s, int32_t id, size_t *len);
 /* Opens the tokenizer, for those who must have it. */
 int attn_sources_tokenizer(struct attn_sources *s, struct attn_err *err);

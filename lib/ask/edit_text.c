@@ -1,5 +1,4 @@
-/* edit_text.c - the canonical form of an edit: the same for all ways to type it, and what documents and manifests
- * record. */
+/* edit_text.c - the canonical form of an edit, however it was typed; documents and manifests record this form. */
 #include "ask/edit.h"
 
 #include "base/num.h"

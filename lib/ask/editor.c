@@ -1,5 +1,4 @@
-/* editor.c - an observer that edits: finds the rows and cells of each band that every edit of that activation
- * changes. */
+/* editor.c - an observer that edits: finds the rows and cells of each band that the edits of that activation change. */
 #include "ask/editor.h"
 
 #include "base/err.h"

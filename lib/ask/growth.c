@@ -25,8 +25,7 @@ static unsigned wants(void *self, int act, int layer)
     return act != ATTN_ACT_LOGITS ? 0 : g->logprob ? ATTN_WATCH : ATTN_WATCH | ATTN_LAST;
 }
 
-/* A token's row predicts the next one: it gives the log-probability of a known next token, or the logits after the
- * last. */
+/* A token's row predicts the next one: it gives the log-probability of that if it is known, else the logits. */
 static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
 {
     struct attn_growth *g = self;

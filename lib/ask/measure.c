@@ -18,8 +18,7 @@
 
 #include <math.h>
 
-struct softmax { double top, sum, log; };                           /* p[j] = exp(z[j] - top) / sum;  log: that of
-                                                                     * sum */
+struct softmax { double top, sum, log; };               /* p[j] = exp(z[j] - top) / sum; log is that of the sum */
 
 static struct softmax softmax_of(const float *logits, size_t V)
 {

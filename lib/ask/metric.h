@@ -37,8 +37,7 @@ struct attn_metric {
     float *reference;                   /* [V] kl: the last row of the reference's logits */
 };
 
-/* What is wrong with it for any text: no logits, words that are not one token.  The tokenizer may be NULL if it names
- * no words. */
+/* What is wrong with it for any text: no logits, words that are not one token.  If it has no words, t may be NULL. */
 int attn_metric_check(const struct attn_metric *m, const struct attn_model *model, const struct attn_tokenizer *t,
                       struct attn_err *err);
 /* Whether that is the kind of text it was bound to. */

@@ -1,8 +1,7 @@
 /* patch.h - a grid of runs of one text, each with one piece of an activation taken from the run of another text.
  *
  * A cell is a piece: what is patched of one layer, perhaps of one head, perhaps of one position.  patch.c makes the
- * grid and runs both texts; patch_exact.c runs each cell, from where it begins; patch_gradient.c predicts all cells
- * from gradients. */
+ * grid and runs both texts; patch_exact.c runs each cell from where it begins; patch_gradient.c predicts all cells. */
 #ifndef ATTN_ASK_PATCH_H
 #define ATTN_ASK_PATCH_H
 
@@ -41,8 +40,7 @@ int attn_patch_exact(struct attn_patch *p, struct attn_err *err);
 int attn_patch_gradient(struct attn_patch *p, struct attn_err *err);
 /* Says how many cells are done of all; fails if the caller wants to stop. */
 int attn_patch_step(const struct attn_patch *p, size_t done, size_t all, struct attn_err *err);
-/* The observer that edits runs of the text, between ours that come before it and after it; one that does nothing
- * without edits. */
+/* The observer that edits runs of the text, to be called between those of the grid; it does nothing without edits. */
 struct attn_observer attn_patch_editor(const struct attn_patch *p);
 /* The observer that tells the caller of dots that overflow. */
 struct attn_observer attn_patch_teller(const struct attn_patch *p);

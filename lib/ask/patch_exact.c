@@ -28,8 +28,7 @@ struct exact {
     size_t width;
     struct attn_kv *kv, **copy;         /* of the text; of each sentence of a pass */
     size_t *clean;                      /* [seqs] the rows of a copy before this one are those of the text */
-    struct attn_run *run; int planned;  /* for cells of this layer: elsewhere nothing is edited, and nothing slowed
-                                         * down */
+    struct attn_run *run; int planned;  /* for cells of this layer: edits elsewhere would only slow it down */
     size_t seqs, most;                  /* sentences and rows of a pass */
     struct entry *entry;                /* of the pass that runs */
     struct attn_seq *seq;
@@ -124,8 +123,8 @@ static int run_text(struct exact *e, struct attn_err *err)
 
 /* ---- the cells of a pass ---- */
 
-/* Where a cell's run begins: at its block, at the next one if it is what that reads, behind all of them for what comes
- * after. */
+/* Where a cell's run begins: at its block, at the next one if that reads it, or behind all blocks for what
+ * comes after them. */
 static size_t start_of(const struct attn_patch *p, const struct attn_patch_cell *c)
 {
     if (p->act == ATTN_ACT_RESID_POST)
@@ -293,8 +292,7 @@ static int run_cells(struct exact *e, struct attn_err *err)
     struct attn_patch *p = e->p;
     size_t rows = 0, layer = 0;
     int rc = attn_patch_step(p, 0, p->n, err);
-    for (size_t i = p->n; i-- > 0 && !rc;) {            /* from the last row on, so that copies of the cache stay
-                                                         * clean */
+    for (size_t i = p->n; i-- > 0 && !rc;) {            /* from the last row, so that copies of the cache stay clean */
         struct attn_patch_cell *cell = &p->cell[i];
         struct entry t = {i, first_change(p, cell)};
         if (t.first == p->T && !e->rounds) {            /* the same numbers in both texts */

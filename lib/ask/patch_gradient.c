@@ -1,10 +1,9 @@
-/* patch_gradient.c - what would the metric become, as gradients predict it?  To first order a patch changes the metric
- * by
+/* patch_gradient.c - predicts from gradients what the metric would become.  To first order a patch changes it by
  *
  *     sum over the cell of (a_from - a_text) * dm/da
  *
- * with the gradient at the text or, for ig, its mean over runs on the straight way from the text's embedding to the
- * other's. */
+ * with the gradient at the text or, for ig, its mean over runs on the straight line between the embeddings of the two
+ * texts, from this one's on. */
 #include "ask/patch.h"
 
 #include <math.h>

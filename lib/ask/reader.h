@@ -1,5 +1,4 @@
-/* reader.h - reads the text of an edit from left to right; every error points at the column where something else was
- * expected. */
+/* reader.h - reads the text of an edit from left to right; each error names the column, and what was expected there. */
 #ifndef ATTN_ASK_READER_H
 #define ATTN_ASK_READER_H
 

@@ -17,8 +17,7 @@ enum { USUAL = 24, USUAL_TEXTS = 8 };
 struct drawing {
     const struct attn_model *model;
     const struct attn_repeat_opts *o;
-    struct attn_tokens *before, *bos;   /* what the tokenizer puts in front, and what it would if asked to; NULL:
-                                         * nothing */
+    struct attn_tokens *before, *bos;   /* what the tokenizer puts in front; what it would if asked to; or NULL */
     int32_t *usable; size_t n;
 };
 

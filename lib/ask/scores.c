@@ -1,7 +1,6 @@
 /* scores.c - the table of head scores: what each number is, for one row of a pattern.
  *
- * Everything is in double precision.  An entropy is exact to 3 2^-52 of each of its terms, besides the rounding of
- * their sum. */
+ * All is in double precision.  An entropy is exact to 3 2^-52 of each of its terms, and their sum is rounded. */
 #include "ask/scores.h"
 
 #include <math.h>

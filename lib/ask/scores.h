@@ -45,8 +45,7 @@ struct attn_head_row {                  /* a row of a pattern: the weights that 
     size_t q;
     size_t seen;                        /* how many of the keys the query may look at */
     double most;                        /* ln(seen): no entropy is larger */
-    const size_t *same;                 /* [q + 1]: 1 + the place of the last earlier token that is the same; 0: there
-                                         * is none */
+    const size_t *same;                 /* [q + 1]: 1 + the place of the last earlier token that is the same, or 0 */
     const bool *marks;                  /* [q + 1]: which tokens are punctuation; NULL: not known */
     double entropy, distance; bool measured;    /* computed in one pass when one is asked for */
 };
@@ -56,8 +55,7 @@ struct attn_head_row {                  /* a row of a pattern: the weights that 
 struct attn_scores_opts {
     const struct attn_head_score *column[ATTN_HEAD_SCORES]; size_t n;   /* of those that a row offers; 0: all, in the
                                                                          * order of the table */
-    bool chance;                        /* also what a head gives that looks at all keys alike: see
-                                         * attn_scores_chance */
+    bool chance;                        /* also what a head that looks at all keys alike gives: attn_scores_chance */
     const char *(*text)(void *ctx, int32_t id, size_t *len); void *ctx;     /* of a token, NULL: it has none; may be
                                                                              * NULL: then punctuation is not known */
 };

@@ -10,8 +10,7 @@
 
 struct attn_arena { unsigned char *base; size_t used, size; bool overflow; };
 
-/* A piece is zeroed and aligned to a cache line.  During the counting walk (base is NULL) the result is
- * NULL. */
+/* A piece is zeroed and aligned to a cache line.  It is NULL during the counting walk, as base is. */
 void *attn_arena_bytes(struct attn_arena *a, size_t n, size_t size);
 float *attn_arena_f32(struct attn_arena *a, size_t n0, size_t n1, size_t n2);
 

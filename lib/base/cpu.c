@@ -48,8 +48,7 @@ static bool lists(const char *list, size_t len, const char *name)
     return false;
 }
 
-/* The path of our group in a line such as "0::/user.slice" or "4:cpu,cpuacct:/user.slice"; NULL if the line is about
- * another hierarchy. */
+/* Our group's path in a line such as "0::/user.slice" or "4:cpu,cpuacct:/user.slice"; NULL: of another hierarchy. */
 static const char *group_in(const char *line, const char *controller)
 {
     const char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;

@@ -49,8 +49,7 @@ int attn_disk_take(const char *path, mode_t mode)
         int here = file && !locked ? is_at(fd, path) : -1, why = locked ? EWOULDBLOCK : file ? errno : ENODEV;
         if (here > 0)
             return fd;
-        close(fd);                      /* locked by another process, or renamed or removed by it before we got the
-                                         * lock */
+        close(fd);      /* it is locked by another process, or was renamed or removed before we got the lock */
         errno = why;
         if (here < 0)
             return -1;

@@ -13,8 +13,7 @@ int attn_disk_open(const char *path, int flags, mode_t mode);
  * errno, which is EWOULDBLOCK if another process has it, ELOOP if a link is there, which is not followed, and ENODEV
  * if a pipe or device is.  On file systems without locks nobody is kept out. */
 int attn_disk_take(const char *path, mode_t mode);
-/* Says why it failed, from errno, to a user who knows the file as NAME and its ENDING; `what` is what it was taken
- * for. */
+/* Says from errno why this failed.  The user knows the file as NAME and its ENDING, and took it for `what`. */
 int attn_disk_not_taken(struct attn_err *err, const char *name, const char *ending, const char *what);
 /* Locks a file or directory for this process if nobody else has it; false with errno. */
 bool attn_disk_lock(int fd);

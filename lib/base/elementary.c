@@ -1,8 +1,7 @@
 /* elementary.c - each function brings its argument into a short interval, where a Taylor polynomial is exact to a
  * double, and carries what rounding takes away in a second double.
  *
- * Nothing here may be contracted to a fused multiply-add: the file is compiled as all others, with
- * -ffp-contract=off. */
+ * Nothing here may be contracted to a fused multiply-add: like all files it is compiled with -ffp-contract=off. */
 #include "base/elementary.h"
 
 #include <float.h>

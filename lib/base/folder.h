@@ -6,8 +6,7 @@
 
 /* Creates the directory if it does not exist, and its parents; *made says how many, for attn_disk_unmake_path. */
 int attn_folder_make(const char *dir, size_t *made, struct attn_err *err);
-/* Calls attn_out_open on DIR/FILE, unless a pipe or device is there, which nobody typed: opening it may wait for
- * ever. */
+/* Calls attn_out_open on DIR/FILE, unless that is a pipe or a device: nobody typed it, and opening it may block. */
 int attn_folder_open(struct attn_out **out, const char *dir, const char *file, struct attn_err *err);
 bool attn_folder_has(const char *dir, const char *file);
 /* Locks the directory for this process until *fd is closed.  *fd is -1 if there is no such directory yet or its file

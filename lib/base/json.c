@@ -127,8 +127,7 @@ static void put_out(struct attn_json *j, const char *s, size_t n)
     j->out_len += n;
 }
 
-/* Position, from `at` on, of the first such byte or of the text's end.  *any collects the bits of all bytes before
- * it. */
+/* Position from `at` on of the first such byte, or of the text's end.  *any collects the bits of bytes before it. */
 static size_t scan_plain(struct attn_json *j, size_t at, uint64_t *any)
 {
     while (at + 8 <= j->len) {

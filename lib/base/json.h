@@ -62,8 +62,8 @@ int attn_json_refuse_nul(const struct attn_json *j, struct attn_err *err);      
 struct attn_strings;
 int attn_json_add_key(struct attn_strings *keys, const struct attn_json *j, struct attn_err *err);
 /* The same in two steps, which is faster for large objects: all keys are appended, then indexed.  next_key reads the
- * next event and returns whether it is a key; *rc tells about failures.  `before` is the reader as it was before the
- * object. */
+ * next event and returns whether it is a key; *rc tells about failures.  `before` is a copy of the reader made before
+ * the object was read. */
 bool attn_json_next_key(struct attn_strings *keys, struct attn_json *j, int *rc, struct attn_err *err);
 int attn_json_index_keys(struct attn_strings *keys, const struct attn_json *before, struct attn_err *err);
 

@@ -12,8 +12,7 @@ enum attn_key_type {
     ATTN_KEY_FIXED,                     /* the first word and nothing else */
     ATTN_KEY_SIZE, ATTN_KEY_COUNT,      /* size_t from 1, from 0 */
     ATTN_KEY_MAYBE,                     /* size_t from 1; null is 0, which is not written */
-    ATTN_KEY_ID,                        /* size_t: one more than a whole number from 0; null is 0, which is not
-                                         * written */
+    ATTN_KEY_ID,                        /* size_t: a whole number plus 1; null is 0, which is not written */
     ATTN_KEY_REAL,                      /* double, not negative */
     ATTN_KEY_ABOVE,                     /* double above 0; null is 0 */
     ATTN_KEY_REALS,                     /* struct attn_reals: a list of numbers above 0, or null */

@@ -1,5 +1,5 @@
-/* list_file.h - files that users write: one thing a line, without the blanks around it; lines that begin with # are
- * comments. */
+/* list_file.h - files that users write, with one thing per line.  Blanks around it do not count, and lines that begin
+ * with # are comments. */
 #ifndef ATTN_BASE_LIST_FILE_H
 #define ATTN_BASE_LIST_FILE_H
 

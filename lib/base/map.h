@@ -14,8 +14,8 @@
 struct attn_cleanup;
 struct attn_map { const unsigned char *data; size_t len; bool mapped, owned; struct attn_cleanup *cleanup; };
 
-/* Fails for directories, unreadable files and files of more than `limit` bytes, with the path in the message.  "-" is
- * standard input. */
+/* Fails for directories, unreadable files and files of more than `limit` bytes, with the path in the message.  The path
+ * "-" is standard input. */
 int attn_map_open(struct attn_map *out, const char *path, size_t limit, struct attn_err *err);
 
 /* A copy of bytes that do not live as long; false: no memory. */

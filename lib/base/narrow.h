@@ -11,8 +11,7 @@ struct attn_narrow {
 };
 
 const struct attn_narrow *attn_narrow_find(const char *dtype);      /* NULL: no such type; ignores case */
-/* Converts x[0..n) in place to little-endian numbers; a number that the type cannot hold is an error that names the
- * tensor. */
+/* Converts x[0..n) in place to little-endian numbers.  If the type cannot hold a number, the error names the tensor. */
 int attn_narrow(const struct attn_narrow *type, float *x, size_t n, const char *tensor, struct attn_err *err);
 
 #endif

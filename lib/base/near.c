@@ -66,22 +66,23 @@ static unsigned distance(const struct attn_letters *a, const struct attn_letters
 
 /* Words of other programs and of articles; a word may mean several names, of which each list has some. */
 static const struct { const char *word, *name; } meanings[] = {
-    {"attention", "pattern"}, {"attentions", "pattern"}, {"weights",
-                                                          "pattern"}, {"attn", "pattern"}, {"softmax", "pattern"},
-    {"probs", "pattern"}, {"hidden", "resid_post"}, {"hidden_states", "resid_post"},
-    {"residual", "resid_post"}, {"embedding", "embed"}, {"embeddings",
-                                                         "embed"}, {"query", "q"}, {"key", "k"}, {"value", "v"},
-    {"queries", "q"}, {"keys", "k"}, {"values", "v"}, {"z", "context"},
+    {"attention", "pattern"}, {"attentions", "pattern"}, {"weights", "pattern"}, {"attn", "pattern"},
+    {"softmax", "pattern"}, {"probs", "pattern"},
+    {"hidden", "resid_post"}, {"hidden_states", "resid_post"}, {"residual", "resid_post"},
+    {"embedding", "embed"}, {"embeddings", "embed"},
+    {"query", "q"}, {"key", "k"}, {"value", "v"}, {"queries", "q"}, {"keys", "k"}, {"values", "v"}, {"z", "context"},
     {"text", "sentence"}, {"prompt", "sentence"}, {"input", "sentence"}, {"string", "sentence"},
     {"vocab", "model"}, {"vocabulary", "model"}, {"tokenizer", "model"}, {"weights", "model"}, {"checkpoint", "model"},
-    {"out", "output"}, {"save", "output"}, {"sort", "by"}, {"sort-by", "by"}, {"order", "by"}, {"rank", "by"},
-    {"compare", "diff"}, {"attention", "run"}, {"show", "run"}, {"visualize", "run"}, {"visualise",
-                                                                                       "run"}, {"draw", "plot"},
-    {"heatmap", "plot"}, {"heatmap", "term"}, {"heatmap", "png"}, {"image", "png"}, {"picture", "png"},
-    {"encode", "tokenize"}, {"complete", "generate"}, {"predict", "generate"}, {"continue",
-                                                                                "generate"}, {"sample", "generate"},
-    {"perplexity", "score"}, {"loss", "score"}, {"derive", "explain"}, {"induction", "heads"}, {"benchmark", "bench"},
-    {"articles", "explain"},
+    {"out", "output"}, {"save", "output"},
+    {"sort", "by"}, {"sort-by", "by"}, {"order", "by"}, {"rank", "by"},
+    {"compare", "diff"},
+    {"attention", "run"}, {"show", "run"}, {"visualize", "run"}, {"visualise", "run"},
+    {"draw", "plot"}, {"heatmap", "plot"}, {"heatmap", "term"}, {"heatmap", "png"},
+    {"image", "png"}, {"picture", "png"},
+    {"encode", "tokenize"},
+    {"complete", "generate"}, {"predict", "generate"}, {"continue", "generate"}, {"sample", "generate"},
+    {"perplexity", "score"}, {"loss", "score"},
+    {"derive", "explain"}, {"induction", "heads"}, {"benchmark", "bench"}, {"articles", "explain"},
 };
 
 bool attn_near_means(const char *typed, size_t len, const char *name)

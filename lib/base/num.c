@@ -64,8 +64,7 @@ static void put_word(char *buf, uint64_t w)
     memcpy(buf, &w, sizeof w);
 }
 
-/* attn_num_right for n / 10^digits.  Digits that are not wanted are shifted out; what is written behind the text does
- * not count. */
+/* attn_num_right for n / 10^digits.  Unwanted digits are shifted out; bytes written behind the text do not count. */
 static size_t put_word_right(char *buf, size_t columns, bool minus, uint64_t n, int digits)
 {
     enum { FIXED = 16 };                /* a fixed number of bytes takes no call */

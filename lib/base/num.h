@@ -33,8 +33,7 @@ size_t attn_num_f32s(char *buf, const float *x, size_t n, char before);
 
 /* Parses all of text[0..len) or fails: decimal digits only, no sign, no white space. */
 bool attn_num_parse_u64(const char *text, size_t len, uint64_t *out);
-/* Parses a decimal float as in C and JSON, or inf or nan, with or without a sign.  A number too large for a double
- * becomes infinite. */
+/* Parses a decimal float as in C and JSON, or inf or nan, with or without a sign.  Beyond doubles it is infinite. */
 bool attn_num_parse_f64(const char *text, size_t len, double *out);
 
 #endif

@@ -170,8 +170,7 @@ static void flush(struct attn_out *o)
     o->used = 0;
 }
 
-/* How much of the buffer is used: little at first, as a page that is touched for the first time takes longer than to
- * write it. */
+/* How much of the buffer is used: little at first, as touching a new page takes longer than writing it out. */
 static size_t size_of(const struct attn_out *o)
 {
     return o->flushed < sizeof o->buf ? COPY_MOST : sizeof o->buf;
@@ -443,8 +442,8 @@ void attn_out_right(struct attn_out *o, size_t columns, double x, int digits)
     o->used += attn_num_right(room(o, columns + ATTN_NUM_FIXED_MAX), columns, x, digits);
 }
 
-/* How many bytes a JSON string holds as they are; what begins a character that a terminal may obey is looked at by
- * itself. */
+/* How many bytes a JSON string holds as they are.  A byte that may begin a character that steers a terminal ends them,
+ * and is looked at more closely. */
 static size_t plain_json(const char *s, size_t len)
 {
     size_t n = 0;

@@ -16,16 +16,15 @@ int attn_out_open(struct attn_out **out, const char *path, struct attn_err *err)
 int attn_out_open_ours(struct attn_out **out, const char *path, struct attn_err *err);
 /* see attn_target_open_scratch */
 int attn_out_open_scratch(struct attn_out **out, const char *path, struct attn_err *err);
-/* A file that grows beside its target as PATH.part, continued after its first `keep` bytes; closing it does not
- * remove it. */
+/* A file that grows beside its target as PATH.part, continued after its first `keep` bytes.  Closing leaves it. */
 int attn_out_open_growing(struct attn_out **out, const char *path, uint64_t keep, struct attn_err *err);
 int attn_out_open_memory(struct attn_out **out, struct attn_err *err);              /* for attn_out_take */
 void attn_out_close(struct attn_out *o);                /* without commit the target stays unchanged; NULL is fine */
-/* Flushes, closes, renames.  Standard output is flushed but left open.  A closed pipe (EPIPE) is not an error: see
- * attn_out_broken. */
+/* Flushes, closes, renames.  Standard output is flushed but left open.  A closed pipe (EPIPE) is no error; see
+ * attn_out_broken for that. */
 int attn_out_commit(struct attn_out *o, struct attn_err *err);
-/* Commits if rc is 0, the code of whoever wrote, and closes; returns that code or what went wrong here.  NULL is fine
- * where rc is an error. */
+/* Commits if rc, the writer's code, is 0; closes; returns rc, or what went wrong here.  May be called with NULL if rc
+ * is an error. */
 int attn_out_end(struct attn_out *o, int rc, struct attn_err *err);
 /* Commits files that belong together, in this order, once all of them are written: until then none replaces its target.
  * NULL entries are skipped. */

@@ -16,8 +16,7 @@ static const double pi = 3.14159265358979323846;
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* log, sin and cos of the AVX2 path have no branches, so that a compiler can vectorize them eight at a time with the
- * same bits. */
+/* log, sin and cos of the AVX2 path have no branches: so a compiler can do eight at a time with the same bits. */
 
 INLINE uint32_t bits_of(float x)
 {

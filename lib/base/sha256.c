@@ -102,8 +102,7 @@ SHA void four_rounds(struct stream *s, size_t i)
     *w0 = _mm_sha256msg2_epu32(next, w3);
 }
 
-/* n must be a constant.  Each round waits for the one before, so two interleaved streams take little longer than
- * one. */
+/* n must be a constant.  Rounds wait for the one before, so two interleaved streams take little longer than one. */
 SHA void blocks_of_streams(struct stream *s, size_t n, size_t blocks)
 {
     for (; blocks > 0; blocks--) {

@@ -11,8 +11,8 @@
 #include "attn.h"
 
 struct attn_str_view { const char *s; size_t len; };
-struct attn_string { uint32_t at, hash; };                          /* at: start in the pool; it ends where the next one
-                                                                     * starts */
+/* at: its start in the pool; it ends where the next one starts */
+struct attn_string { uint32_t at, hash; };
 
 struct attn_strings {
     char *pool; size_t used, pool_room;                             /* with a NUL after each string */
@@ -23,8 +23,7 @@ struct attn_strings {
 
 #define ATTN_STRINGS_NONE SIZE_MAX
 
-/* The number of s, which is copied if it is new: then the number is the old n.  NONE: no memory, or the limit of 4 GB
- * is reached. */
+/* The number of s; a new s is copied and gets the old n.  NONE: no memory, or the limit of 4 GB is reached. */
 size_t attn_strings_add(struct attn_strings *t, const char *s, size_t len);
 /* Room to build a string of up to len bytes in place; adding it then copies nothing.  NULL where add gives NONE. */
 char *attn_strings_draft(struct attn_strings *t, size_t len);
@@ -44,8 +43,7 @@ void attn_strings_free(struct attn_strings *t);
 /* Whether a path or name ends with `end`, in any case. */
 bool attn_ends_with(const char *s, const char *end);
 
-/* How many bytes of a string a message shows, for %.*s: all of a short one, else a part that ends with a whole
- * character. */
+/* How many bytes of a string a message shows, for %.*s: all if it is short, else whole characters at its start. */
 int attn_shown(const char *s, size_t len);
 int attn_shown_of(const char *s, size_t len, size_t most);    /* of at most so many bytes */
 
@@ -75,8 +73,8 @@ static inline uint64_t attn_hash_word(const char *s, size_t len)
     return a | (uint64_t)b << 32;
 }
 
-/* A pair of numbers.  After one product alone, numbers that follow each other would crowd in a part of the table with
- * some seeds. */
+/* A pair of numbers.  It is mixed twice because after one product alone, with some seeds, consecutive numbers would
+ * crowd into a part of the table. */
 static inline uint64_t attn_hash_pair(uint64_t seed, int32_t left, int32_t right)
 {
     uint64_t pair = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;

@@ -146,8 +146,7 @@ static bool open_part(struct attn_target *t, mode_t mode)
     return t->fd >= 0;
 }
 
-/* Only root may give a file away; others become the owner of what they replace, and keep its group if it is one of
- * theirs. */
+/* Only root may give a file away.  Others come to own what they replace; they keep its group if it is one of theirs. */
 static void keep_owner(int fd, const struct stat *old)
 {
     struct stat new;

@@ -24,8 +24,7 @@ struct attn_target {
 int attn_target_open(struct attn_target *t, const char *path, struct attn_err *err);
 /* Opens one whose name we made up, such as OUT.json beside OUT: a link or device there was planted, and is replaced. */
 int attn_target_open_ours(struct attn_target *t, const char *path, struct attn_err *err);
-/* Opens a file beside the target that has no name, and is gone when it is closed; the target must not be written in
- * place. */
+/* Opens a nameless file beside the target, which is gone once closed; the target must not be written in place. */
 int attn_target_open_scratch(struct attn_target *t, const char *path, struct attn_err *err);
 /* Opens a target that grows, continued after its first `keep` bytes, which PATH.part must have; a device or pipe is
  * written in place. */

@@ -18,9 +18,9 @@ static const double WORTH_WAKING = 1e6;
  * so much is expected, or when the loops worth waking for have come to so much together: a short text in a small model
  * never gets there, and a large one loses nothing. */
 static const double WORTH_STARTING = 1.5e8;
-/* Seconds to poll before sleeping, for each other thread: loops of a forward pass follow each other within
- * microseconds, and the last of many threads is awake long after the first.  There is no polling when threads have to
- * share processors. */
+/* How many seconds to poll before sleeping, per other thread.  Loops of a forward pass follow each other
+ * within microseconds, and the last of many threads wakes up long after the first.  Nobody polls when
+ * threads share processors. */
 static const double SPIN_S = 30e-6;
 enum { SPINS = 32 };                    /* polls between two reads of the clock */
 /* Bytes of a thread's stack, regardless of the shell's limit (ulimit -s).  What libraries keep for each thread lies in
@@ -34,12 +34,11 @@ struct range { _Alignas(LINE) atomic_size_t next; size_t end; };
 
 struct attn_team {
     int size, started;                  /* size includes the caller, 0 is not known yet; threads running */
-    double estimate;                    /* what is expected, and what has come, of work worth waking them for until they
-                                         * are started */
+    double estimate;                    /* of the work worth waking threads for, done or expected until they start */
     struct range *range;                /* one for each worker */
     char *room, *rooms;                 /* the caller's, which is there from the beginning, and those of the others */
-    bool pinned;                        /* each thread has a processor: it polls before it sleeps, and keeps off the
-                                         * caller's */
+    bool pinned;                        /* each thread has its own processor: it polls before it sleeps, and keeps off
+                                         * the one that the caller uses */
     double spin_s;                      /* seconds to poll */
     struct attn_places places;          /* of all of them */
     atomic_int caller_at;               /* the caller's processor when it began the current job */

@@ -51,8 +51,8 @@ int attn_json_check(const char *text, size_t len, const char *name, size_t max_v
 
 /* ---- the tree -------------------------------------------------------------------------- */
 
-/* Whether a number, or what looks like one in a string, is longer than the 63 characters that cJSON took before
- * Debian's fix. */
+/* Whether a number, or what looks like one in a string, is longer than the 63 characters that cJSON could take before
+ * it was fixed in Debian. */
 static bool has_long_number(const char *text, size_t len)
 {
     size_t run = 0;

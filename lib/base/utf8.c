@@ -56,8 +56,8 @@ size_t attn_utf8_mark(const char *s, size_t len)
     return len >= strlen(mark) && !memcmp(s, mark, strlen(mark)) ? strlen(mark) : 0;
 }
 
-/* Whether s begins with a sequence of two bytes, or of three whose first says nothing about the second: nearly all
- * there are. */
+/* Whether s begins with a sequence of two bytes, or of three whose first says nothing about the second.  Nearly all
+ * sequences are of these kinds. */
 static bool is_plain2(const char *s, size_t len)
 {
     unsigned char first = (unsigned char)s[0];

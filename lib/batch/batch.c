@@ -36,8 +36,8 @@ static void drop_first(struct attn_group *g, size_t n)
     g->n -= n;
 }
 
-/* Skips the records that an earlier run has done and checks that they are the same; records read beyond them stay in
- * the group. */
+/* Skips the records that an earlier run has done, once they prove to be the same; those read beyond them stay in the
+ * group for this run. */
 static int pass_over(struct batch *b, struct attn_err *err)
 {
     const struct attn_mark *done = &b->out.journal.side.now;
@@ -205,8 +205,7 @@ static int check_input(struct batch *b, struct attn_err *err)
     return rc || !b->e.group.n ? rc : changed(b, err);
 }
 
-/* All records are done, but perhaps not all files are renamed yet.  Standard input need not be supplied a second
- * time. */
+/* All records are done, but some files may not be renamed yet.  Standard input need not be supplied a second time. */
 static int finish_earlier(struct batch *b, enum attn_journal_state state, struct attn_err *err)
 {
     const char *path = b->o->records->path;

@@ -87,8 +87,7 @@ uint64_t attn_capture_bytes(const struct attn_capture *c);          /* of memory
 /* Makes room for n sentences of seq[i].T tokens, which the observer then fills. */
 int attn_capture_start(struct attn_capture *c, const struct attn_seq *seq, size_t n, struct attn_err *err);
 struct attn_observer attn_capture_observer(struct attn_capture *c);
-/* Announces sentence i to a watcher, in the order of the forward pass.  Several threads may do so for different
- * sentences. */
+/* Announces sentence i to a watcher, in the order of the forward pass.  Threads may do so at once, one per sentence. */
 int attn_capture_announce(const struct attn_capture *c, size_t i,
                           int (*watch)(void *, const struct attn_probe *, struct attn_err *), void *self,
                           struct attn_err *err);
@@ -131,8 +130,7 @@ struct attn_writing {                   /* what all records have in common */
     bool rows;                          /* a summary is written besides */
 };
 
-/* The name of the single file that a format writes to a record's directory; NULL: it writes a manifest, or no
- * directory. */
+/* The single file that a format writes to a record's directory; NULL: it writes a manifest, or no directory. */
 enum { ATTN_RECORD_FILE = 32 };
 const char *attn_record_file(char name[ATTN_RECORD_FILE], const struct attn_format *f);
 /* Whether a directory of an output is called like that of a record: "000012". */

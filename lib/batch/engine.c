@@ -19,8 +19,7 @@
 enum {
     ROWS = 512, ROWS_LEAST = 32,        /* of a pass */
     SEQS = 256,
-    NUMBERS = 1 << 21                   /* kept of a pass; a sentence with more than half as many is written while it
-                                         * runs */
+    NUMBERS = 1 << 21                   /* kept of a pass; a sentence of over half as many is written as it runs */
 };
 static const double WORK = 1.5e11;      /* floating point operations of a pass: a second or two on a slow machine */
 
@@ -61,8 +60,7 @@ static int open_editor(struct attn_engine *e, struct attn_err *err)
 {
     struct attn_editor_opts o = {.edits = e->o->edits, .model = e->o->model, .encode = e->o->encode,
                                  .from = e->o->from, .plan = e->o->plan};
-    bool for_each = e->o->grid && attn_edits_from(o.edits);         /* each record has another text to take values
-                                                                     * from */
+    bool for_each = e->o->grid && attn_edits_from(o.edits);     /* each record has another text to take values from */
     return attn_edits_count(o.edits) && !for_each ? attn_editor_new(&e->editor, &o, err) : ATTN_OK;
 }
 

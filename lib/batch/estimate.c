@@ -8,8 +8,7 @@
 #include "base/err.h"
 #include "picture/look.h"
 
-/* Estimated bytes, except for the npy header: a number in a line and in a tidy table, and a manifest's entry for a
- * file. */
+/* Bytes, all estimated but the npy header: of a number in a line and in a tidy table, of a file in a manifest. */
 enum { NPY_HEADER = 128, CSV_NUMBER = 12, TIDY_NUMBER = 70, FILE_ENTRY = 256 };
 
 /* Estimated bytes of formats whose files are text or pictures: of a record, and more for each activation, each matrix

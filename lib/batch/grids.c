@@ -10,8 +10,7 @@
 #include "sinks/sink_csv.h"
 #include "sinks/grid.h"
 
-enum { FROM, ANSWERS };                 /* fields of a record: the other text, those that the metric names, and its
-                                         * ids */
+enum { FROM, ANSWERS };                 /* fields of a record: the other text; those of the metric; that text's ids */
 
 struct attn_grids {
     const struct attn_batch_opts *o;

@@ -30,12 +30,10 @@ int attn_grids_new(struct attn_grids **out, const struct attn_batch_opts *o, str
                    struct attn_err *err);
 void attn_grids_free(struct attn_grids *g);                         /* NULL is fine */
 void attn_grids_ask(const struct attn_grids *g, struct attn_records_opts *o);       /* for the fields of records */
-/* Tokenizes the other text and finds the tokens of the metric; what is wrong with them becomes the failure of the
- * record. */
+/* Tokenizes the other text and finds the metric's tokens; what is wrong with them becomes the record's failure. */
 int attn_grids_fit(struct attn_grids *g, struct attn_item *item, struct attn_err *err);
 /* Makes the grid of a record that fits, which the functions below then write.  editor: NULL if nothing is edited, or if
- * edits take values from the other text: then the grid has an editor of its own.  *stopped: the user ended it before it
- * was done. */
+ * edits take values from the other text: then the grid has an editor of its own.  *stopped: the user ended it early. */
 int attn_grids_run(struct attn_grids *g, const struct attn_item *item, struct attn_editor *editor, bool *stopped,
                    struct attn_err *err);
 bool attn_grids_overflowed(const struct attn_grids *g);             /* whether dots overflowed in a run for it */

@@ -178,8 +178,7 @@ static int check_replaced(const struct attn_journal *j, struct attn_err *err)
     return rc;
 }
 
-/* Locks the file for this process, creating an empty one if needed, so that only one of two that start at the same
- * time continues. */
+/* Locks the file for this process, creating an empty one if needed: so of two that start at once only one goes on. */
 static int take(struct attn_journal *j, struct attn_err *err)
 {
     j->fd = attn_disk_take(j->part_json, 0666);

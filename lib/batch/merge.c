@@ -24,8 +24,7 @@ struct merge {
     const struct attn_format *format;
     bool grids;                         /* they are of grids, whose summary is made of the joined rows */
     struct attn_shard_files shards;
-    char *path, *sidecar;                /* links followed; path of the sidecar; NULL: standard output, a pipe or a
-                                          * device */
+    char *path, *sidecar;               /* links followed; the sidecar's, or NULL: standard output, pipe, device */
     char *inside;                       /* the summary's name, if it belongs into the directory that is written */
     struct attn_mark mark;              /* what was written: stream, summary, arrays */
 };

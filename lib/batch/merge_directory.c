@@ -1,9 +1,8 @@
 /* merge_directory.c - the directory that a merge fills: built beside its final name, renamed when it is complete.
  *
  * Its name, .NAME.part, and its files tell what an interrupted process left, which the next one removes; nothing else
- * is ever removed.  It is locked, so that only one process fills it.  The records' directories of the shards are taken
- * into it by linking their files instead of copying them where the file system can: a finished output is never
- * modified. */
+ * is ever removed.  It is locked, so that only one process fills it.  Records' directories of the shards become part of
+ * it by links to their files, or copies where the file system has no links: a finished output is never modified. */
 #include "attn_tools.h"
 #include "batch/merge.h"
 

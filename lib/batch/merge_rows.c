@@ -192,9 +192,8 @@ int attn_merge_lines(struct attn_out *to, const struct attn_shard_files *shards,
 
 /* ---- stacks ---------------------------------------------------------------------------- */
 
-/* The rows of one shard, or NaN: a shard whose records all failed has no arrays, because it never learned the length of
- * the sentences. */
-/* data NULL: NaN */
+/* The rows of one shard.  If all its records failed it has no arrays, as it never learned the length of the sentences:
+ * then data is NULL, and its rows are NaN. */
 struct rows { struct attn_map map; struct attn_array of; const unsigned char *data; uint64_t next; };
 
 /* The arrays of all shards, the directory they are joined in, and what the rows come to: of all, and of each shard. */

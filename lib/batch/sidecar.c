@@ -19,8 +19,7 @@
 #include "sinks/sink_json.h"
 
 enum {
-    MOVING = 2048,                      /* for the changing part: even with 20 digits in each number it fills only
-                                         * half */
+    MOVING = 2048,                      /* for the changing part, which takes half of it if numbers have 20 digits */
     LARGEST = 16 << 20                  /* bytes of a file that is read */
 };
 
@@ -75,8 +74,7 @@ static const struct member lasting[] = {
 
 /* ---- reading --------------------------------------------------------------------------- */
 
-/* The file is read an event at a time and not as a tree, whose numbers are doubles: positions beyond 2^53 must come
- * back whole. */
+/* The file is read event by event and not as a tree, whose numbers are doubles: positions may be beyond 2^53. */
 struct reader { struct attn_json j; struct attn_sidecar *to; struct attn_err *err; };
 
 static int unexpected(struct reader *r, const char *name, const char *expected)

@@ -1,5 +1,5 @@
-/* sidecar_compare.c - whether two outputs hold the same records, by the sum of their keys, and how they were made
- * differently. */
+/* sidecar_compare.c - whether two outputs hold the same records, by the sum of their keys, and what differed in how
+ * they were made. */
 #include "batch/sidecar.h"
 
 #include <inttypes.h>

@@ -1,9 +1,8 @@
 /* stack.c - the sentences of a batch as one array for each name: DIR/blocks.0.attn.pattern.npy, [records, kept heads,
  * T, n] or [records, T, n].
  *
- * All sentences are as long as the first.  Row i is record i of the output; a failed record is NaN.  The number of
- * rows is written into the headers at the end.  Files grow as NAME.npy.part and are renamed when the batch
- * ends. */
+ * All sentences are as long as the first.  Row i is record i of the output; a failed record is NaN.  The number of rows
+ * is written into the headers at the end.  Files grow as NAME.npy.part and are renamed when all is done. */
 #include "batch/batch.h"
 
 #include <dirent.h>
@@ -83,8 +82,7 @@ static const char *axes_in(const char header[ATTN_NPY_HEADER + 1])
     return axes ? axes : "";
 }
 
-/* Checks that an array that was begun has rows of this shape.  One that is not there, or too short, is refused when it
- * is cut. */
+/* Checks that an array that was begun has rows of this shape.  Cutting it refuses one that is missing or too short. */
 static int check_shape(const struct attn_stack *s, const struct array *f, const char *path, struct attn_err *err)
 {
     char want[ATTN_NPY_HEADER + 1] = "", got[ATTN_NPY_HEADER + 1] = "";

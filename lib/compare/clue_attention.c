@@ -94,8 +94,7 @@ static bool fit_slopes(const struct clue *c, struct slopes *s)
     return true;
 }
 
-/* The slope of a head as published: powers of 2^(-8/p) for the largest power of two p up to H, then odd ones of
- * 2^(-4/p). */
+/* The published slope of a head: powers of 2^(-8/p), p the largest power of two up to H, then odd ones of 2^(-4/p). */
 static double published(size_t h, size_t H)
 {
     size_t p = 1;

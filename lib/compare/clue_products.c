@@ -41,8 +41,7 @@ static bool say_tied(struct clue *c, bool a)
                          attn_clue_side(!a));
 }
 
-/* By a model whose output layer is not the embedding: one side's logits are made with it, the other's with the
- * embedding. */
+/* By a model whose output layer is not the embedding: one side's logits come of it, the other's of the embedding. */
 static bool tied_by_model(struct clue *c, const struct attn_pair *x)
 {
     const struct attn_weights *all = &c->model->w;

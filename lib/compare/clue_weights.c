@@ -1,5 +1,4 @@
-/* clue_weights.c - if both sides are models: which weight that the first different activation is computed from
- * differs? */
+/* clue_weights.c - if both sides are models: does a weight differ that makes the first different activation? */
 #include "compare/diff.h"
 
 #include <stdio.h>
@@ -45,8 +44,7 @@ static double number(const struct attn_st_tensor *t, size_t i)
     return (double)x;
 }
 
-/* Whether the tensors have the same form and other numbers; what is stored in another type differs by rounding, not by
- * mistake. */
+/* Whether the tensors have the same shape but other numbers.  Another type explains them by rounding: no mistake. */
 static bool compare(struct clue *c, const struct attn_slot *s, const struct attn_st_tensor *a,
                     const struct attn_st_tensor *b)
 {

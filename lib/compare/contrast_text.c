@@ -93,8 +93,7 @@ int attn_contrast_texts(struct attn_contrast *c, struct attn_err *err)
             c->result.vocab[i] = c->side[i].tokenizer ? attn_tokenizer_size(c->side[i].tokenizer) : 0;
     if (attn_contrast_lone(&c->side[0]) || attn_contrast_lone(&c->side[1]))
         return ATTN_OK;                 /* a file of weights has no tokenizer, so nothing was compared */
-    size_t first = a && b;              /* what vocab.json has, both tokenizers have: it is told already where that
-                                         * differs */
+    size_t first = a && b;              /* both tokenizers have what vocab.json has: how that differs is told already */
     for (size_t i = first; i < sizeof files / sizeof *files && !rc; i++)
         rc = compare_file(c, files[i], err);
     return rc;

@@ -146,8 +146,7 @@ static size_t product(const size_t *shape, int from, int to)
     return n;
 }
 
-/* Numbers of both that lie one after the other, from the start or, within each of the `outer` parts, up to the shorter
- * end. */
+/* Numbers that both have, in order: from the start or, within each of the `outer` parts, up to the shorter end. */
 static void compare_common(struct pair *p, int axis)
 {
     const size_t *a = p->t[0]->shape, *b = p->t[1]->shape;
@@ -286,8 +285,7 @@ static int put_in_order(struct order *o, const struct attn_contrast_side *s, str
     if (!o->t || !o->taken)
         return attn_no_memory(err, NULL, "to compare %zu tensors", n);
     struct attn_layout walk = attn_layout_start(&s->config);
-    /* A configuration may claim any number of layers and heads, so that the walk ends where no tensors are found any
-     * more. */
+    /* A configuration may claim any number of layers and heads, so the walk ends where no more tensors are found. */
     for (size_t missing = 0, had = 0; s->known && missing < MISSING && attn_layout_next(&walk, &slot); had = o->n) {
         take(o, &s->weights, slot.name, &slot);
         if (slot.prefix)

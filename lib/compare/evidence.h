@@ -41,8 +41,7 @@ enum { ATTN_HEADS_TRIED = 1024 };
 bool attn_seems_reordered(const struct attn_pair *p, size_t *map);
 bool attn_seems_offset(const struct attn_pair *p);                          /* a - b is the same in every row */
 bool attn_seems_merged_wrong(const struct attn_pair *p, bool *a_is_wrong);  /* [T,n,H] where [T,H,n] should be */
-bool attn_seems_shuffled(const struct attn_pair *p);                        /* rows hold the same numbers in another
-                                                                             * order */
+bool attn_seems_shuffled(const struct attn_pair *p);                        /* rows have the same numbers, reordered */
 bool attn_seems_sum(const struct attn_pair *p, const float *term, double *sign);    /* a = b + sign * term */
 /* Row t of a is row t + by of b, with at least two such rows. */
 bool attn_seems_later(const struct attn_pair *p, const float *a, const float *b, size_t *by);

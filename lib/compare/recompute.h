@@ -41,8 +41,7 @@ bool attn_remade_with(const struct clue *c, const struct attn_pair *x, const str
 /* y = x w and its bias, for those who make a product themselves; line: room for a row or column of w. */
 void attn_remake_multiply(double *y, const double *x, const struct attn_mat *w, float *line);
 void attn_remake_add_bias(double *y, const struct attn_mat *w, int times);
-/* The row of the embedding's table as it enters the stream; slip: of its norm.  out has w.n.d numbers; false: no
- * memory. */
+/* A row of the embedding's table as it enters the stream; slip: of its norm.  out: w.n.d numbers; false: no memory. */
 bool attn_remake_embedding(const struct clue *c, size_t id, double *out, enum attn_slip slip);
 
 #endif

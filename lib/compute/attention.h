@@ -14,8 +14,7 @@
  * weight 0 there.  So the division into bands changes no bit of a context, except the sign of a zero,
  * as long as values are finite.  But 0 times NaN or infinity is NaN: whoever owns padding must clear it.
  *
- * attention.c takes these steps for all kinds but those that gain from a method of their own: sparse.c, online.c,
- * linear.c. */
+ * attention.c takes these steps for all kinds except those with a method of their own: sparse.c, online.c, linear.c. */
 #ifndef ATTN_COMPUTE_ATTENTION_H
 #define ATTN_COMPUTE_ATTENTION_H
 
@@ -53,8 +52,7 @@ void attn_keys_gather(float *to, const struct attn_keys *from, const size_t *lis
 
 /* ---- the steps ---- */
 
-/* What some methods need of a worker besides its band: numbers, and two lists of as many numbers as there are
- * positions. */
+/* What some methods need of a worker besides its band: numbers, and two lists with room for every position. */
 struct attn_method_scratch { float *x; size_t *list, *swaps; };
 
 struct attn_head {                      /* one head of one sentence */
@@ -89,8 +87,7 @@ static inline void attn_count_row(struct attn_row_count *c, size_t row)
 }
 
 /* empty: rows that see nothing, or whose weights were all rounded to 0; they become all zeros.  nonfinite: rows with
- * a dot, scaled or not, that is inf or NaN before anything is masked or edited; what comes of them is what IEEE
- * says. */
+ * a dot, scaled or not, that is inf or NaN before any mask or edit; their results are what IEEE says. */
 struct attn_found { struct attn_row_count empty, nonfinite; };
 
 /* How many keys and values, from the first on, the steps of a band read. */
@@ -115,8 +112,7 @@ struct attn_softmax {
     size_t hidden, n, t;
     bool empty;                         /* a result: the query sees nothing, and the row becomes zeros */
 };
-enum { ATTN_TOGETHER = 4 };            /* most rows that take each step of the softmax one after the other: 2 to 8 are
-                                        * as fast */
+enum { ATTN_TOGETHER = 4 };             /* most rows that take each step of the softmax in turn: 2 to 8 are as fast */
 /* The softmax of at most so many rows, in place.  Adds to those found rows with dots that are not finite; empty ones
  * are the caller's. */
 void attn_head_softmax(const struct attn_head *h, struct attn_softmax *s, size_t rows, struct attn_found *found);
@@ -151,10 +147,8 @@ struct attn_method {                    /* a step that a method does not have is
 };
 
 extern const struct attn_method
-    attn_dense,                         /* attention.c: rows of all keys between the bounds; fits every kind but
-                                         * linear */
-    attn_sparse, attn_sparse_shown,     /* sparse.c: each row gathers the keys it sees; the same, written out for
-                                         * observers */
+    attn_dense,                         /* attention.c: rows of all keys between bounds, for every kind but linear */
+    attn_sparse, attn_sparse_shown,     /* sparse.c: each row gathers the keys it sees; the same, shown to observers */
     attn_online,                        /* online.c: a block of keys at a time */
     attn_linear, attn_linear_shown;     /* linear.c: sums over keys; the same by way of the pattern */
 

@@ -12,11 +12,11 @@
  *
  * Both treat numbers below 2^-126 as 0.
  *
- * A weight is converted into pairs a chunk at a time, in the L2 cache.  With vdpbf16ps that is a part of a panel, whose
- * words the first of some rows of x make themselves if the weight is stored [in, out].  For tiles, the next chunk is
- * prefetched while one is multiplied, and as memory is fastest in long stretches from several rows on different pages,
- * a chunk is several panels wide if the weight is stored [in, out], and as many steps of k deep as fit if it is stored
- * [out, in]. */
+ * A weight is converted into pairs a chunk at a time, in the L2 cache.  With vdpbf16ps a chunk is a part of a panel;
+ * if the weight is stored [in, out], the first rows of x make its words while they multiply.  For tiles, the next
+ * chunk is prefetched while one is multiplied.  Memory is fastest in long stretches from several rows on different
+ * pages, so a chunk is several panels wide if the weight is stored [in, out], and as many steps of k deep as fit if it
+ * is [out, in]. */
 #ifndef ATTN_COMPUTE_BF16_H
 #define ATTN_COMPUTE_BF16_H
 
@@ -24,8 +24,7 @@
 #include "compute/vec.h"
 
 enum {
-    ATTN_BF16_ROWS = 16,                /* rows of x and y are read and written so many at once, even if n ends
-                                         * before */
+    ATTN_BF16_ROWS = 16,                /* rows of x and y that are read and written at once, even beyond the last */
     ATTN_BF16_TILE = 256,               /* words of a tile: 16 rows of 16 */
     ATTN_BF16_WIDTH = 16 * ATTN_PANEL, /* most columns that are converted, or streamed, at a time */
     ATTN_BF16_LONE = 2,                 /* most rows of x for which w is streamed */

@@ -52,8 +52,7 @@ static inline struct paired pair(v32 first, v32 second)
 
 /* ---- w [out, in] ---- */
 
-/* Words of 32 steps of sixteen rows, and where they are: neighbours stored in bf16 are words already and are not
- * copied. */
+/* Words of 32 steps of sixteen rows, and where they are: what is stored as pairs in bf16 already is not copied. */
 struct sixteen_rows { v32 made[ATTN_TRANSPOSE]; const void *row[ATTN_TRANSPOSE]; };
 
 /* Makes the words of steps k .. k + 32, with zeros behind the last step. */

@@ -1,8 +1,8 @@
 /* bf16_tiles.c - products in pairs by tdpbf16ps, or for one or two rows of x with its bits. */
 #include "compute/bf16_body.h"
 
-enum { SIDE = 16, SECOND = 16, THIRD = 32, FOURTH = 48 };   /* a tile is 16 x 16 words; columns where a panel's tiles
-                                                             * begin */
+/* A tile is 16 x 16 words; SECOND, THIRD and FOURTH are the columns where a panel's other tiles begin. */
+enum { SIDE = 16, SECOND = 16, THIRD = 32, FOURTH = 48 };
 
 /* What ldtilecfg reads. */
 static const struct { uint8_t palette, start, unused[14]; uint16_t bytes[16]; uint8_t rows[16]; } eight_tiles = {

@@ -12,15 +12,13 @@ void attn_block_run(struct attn_pass *p, int layer)
     const struct attn_weights *w = p->w;
     const struct attn_block *b = &w->block[layer];
     const enum attn_epilogue add = w->residual || attn_adds_apart(w) ? ATTN_ADD : ATTN_STORE;
-    struct attn_activation x = attn_pass_stream(p);                             /* [R, d], R: the rows of all
-                                                                                 * sentences */
+    struct attn_activation x = attn_pass_stream(p);                             /* [R, d], R rows of all sentences */
     p->layer = layer;
     attn_pass_announce(p, ATTN_ACT_RESID_PRE, &x, 0);
 
     /* x += attention(norm1(x)) */
     struct attn_activation h = attn_pass_norm(p, ATTN_ACT_NORM1, &x, &b->norm1);        /* [R, d] */
-    attn_pass_qkv(p, &h, b);                                                    /* [R, H * dh], [R, Hkv * dh], [R, Hkv *
-                                                                                 * dv] */
+    attn_pass_qkv(p, &h, b);                                            /* [R, H * dh], [R, Hkv * dh], [R, Hkv * dv] */
     attn_pass_rotate(p, b);
     /* [R, H * dv]; from here on perhaps last rows alone */
     struct attn_activation context = attn_pass_attend(p, &x, &h);
@@ -39,8 +37,8 @@ void attn_block_run(struct attn_pass *p, int layer)
             attn_pass_announce(p, ATTN_ACT_RESID_MID, &x, 0);
         if (!w->one_norm)
             h = attn_pass_norm(p, ATTN_ACT_NORM2, &x, &b->norm2);               /* [R, d] */
-        struct attn_activation hidden = attn_pass_hidden(p);                    /* [R, m]: act(h in), or act(h gate) *
-                                                                                 * (h in) */
+        /* [R, m]: act(h in), or act(h gate) * (h in) */
+        struct attn_activation hidden = attn_pass_hidden(p);
         const bool gated = attn_mlp_gated(w->mlp);
         if (gated)
             attn_pass_linear(p, ATTN_ACT_MLP_PRE, &hidden, &h, &b->gate, ATTN_STORE);

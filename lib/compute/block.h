@@ -53,18 +53,15 @@ struct attn_pass {
     float *y;                           /* [R, d] the normalised input of a branch */
     float *q, *k, *v;                   /* [R, H*dh], [R, Hkv*dh], [R, Hkv*dv] */
     float *context;                     /* [R, H*dv] */
-    float *out;                         /* [R, d] the output of a branch that an observer wants, or that is not added as
-                                         * it is */
-    float *parallel_out;                /* [R, d] parallel branches: the output of attention while the MLP still reads
-                                         * x */
+    float *out;                         /* [R, d] the output of a branch, if an observer wants it or it changes first */
+    float *parallel_out;                /* [R, d] parallel branches: attention's output while the MLP still reads x */
     float *pre, *linear;                /* [R, m] hidden layer of the MLP; linear: if it is gated */
     float *cos, *sin;                   /* [ropes, R, rotary/2] of the angles of the rows' positions */
     float *bias; size_t bias_ld;        /* [H, bias_ld] what ALiBi adds to the scores of each key; NULL: nothing */
     float *embed_proj;                  /* [R, in of project_in] what project_in reads, or unembed after project_out */
     float *norm_w, *norm_b;             /* [the widest norm] a norm's weights in float32 */
     float *rounded;                     /* scratch of gemm.h to compute in bf16; NULL: computes in float32 */
-    float *y_bf16, *inner_bf16;         /* where y, and the context or the hidden layer, are in bf16 (fusion.h); NULL:
-                                         * in float32 */
+    float *y_bf16, *inner_bf16;         /* in bf16, y and the context or hidden layer (fusion.h); NULL: float32 */
     struct attn_heads_seq *heads_seq;   /* [seqs] the sentences as attention sees them */
     struct attn_scratch scratch;
     atomic_bool *overflowed;            /* [seqs] which of them have rows whose dots overflow */
@@ -72,16 +69,15 @@ struct attn_pass {
     float *logits; size_t logit_rows;   /* [logit_rows, V] */
 };
 
-/* x = embedding of each id (below V), plus the learned vector of its position; or computes the angles of rotary
- * positions. */
+/* x = embedding of each id (below V), plus the learned vector of its position; or computes the
+ * angles of rotary positions. */
 void attn_embed_run(struct attn_pass *p, const int32_t *ids);
 /* The same for a pass that begins at a later block: x[i] is what that block reads of sentence i, [T, width] numbers. */
 void attn_embed_resume(struct attn_pass *p, const float *const *x, size_t width);
 void attn_block_run(struct attn_pass *p, int layer);
 /* Computes norm_final and logits if an observer wants them: of all rows, or of the last one of each sentence. */
 void attn_unembed_run(struct attn_pass *p);
-/* Logits [x->n, V] of rows that are normalised already; embed_proj: scratch for as many rows, as wide as project_in's
- * input. */
+/* Logits [x->n, V] of rows that are normalised already.  embed_proj is scratch: x->n rows of project_in's input. */
 void attn_unembed_rows(struct attn_team *t, const struct attn_weights *w, float *logits, const struct attn_rows *x,
                        float *embed_proj, float *rounded);
 

@@ -1,15 +1,13 @@
 /* block_steps.h - the steps that block.c is made of, each for the rows of all sentences of a pass.
  *
- * A step computes, then announces what it has computed to the observers of the pass.  fusion.h says what happens in
- * one go. */
+ * A step computes, then announces its result to the observers of the pass.  fusion.h says what happens in one go. */
 #ifndef ATTN_COMPUTE_BLOCK_STEPS_H
 #define ATTN_COMPUTE_BLOCK_STEPS_H
 
 #include "compute/block.h"
 #include "compute/gemm.h"
 
-/* [R, cols].  bf16: where it is in bf16, for products alone, in place of what is in rows.data; NULL: it is in
- * float32. */
+/* [R, cols].  bf16: the same in bf16, in place of rows.data, for products alone; NULL: the numbers are in float32. */
 struct attn_activation { struct attn_rows rows; float *bf16; };
 
 struct attn_activation attn_pass_rows(const struct attn_pass *p, float *data, size_t cols);

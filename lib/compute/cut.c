@@ -38,8 +38,7 @@ static bool well_shared(const struct attn_cut *c, size_t width)
     return c->workers == 1 || (even && macro_tiles >= c->most->items * c->workers);
 }
 
-/* How many macro tiles, and items, the first `shares` shares have.  A team divides items among its workers by the
- * same formula. */
+/* How many macro tiles, and items, the first `shares` shares have.  A team divides items by the same formula. */
 static size_t macro_tiles_before(const struct attn_cut *c, size_t shares)
 {
     return all_macro_tiles(c) * shares / c->shares;

@@ -28,8 +28,7 @@ struct attn_cut {
     size_t n, workers;                  /* rows of x; threads */
 
     size_t rows, macro_tiles;           /* rows of a macro tile; macro tiles side by side, of all outputs */
-    size_t shares, parts, items;        /* shares of workers; parts of the last macro tile of each share; items in
-                                         * all */
+    size_t shares, parts, items;        /* shares of workers; parts of each share's last macro tile; all items */
 };
 /* Computes the members below the empty line from those above it, and how each output is cut. */
 void attn_cut_share(struct attn_cut *c);

@@ -37,8 +37,7 @@ ATTN_SIMD_SETS(ATTN_DEQUANTISE_SET)
 /* The same as the functions above by the instruction set in use, for any `first` and n. */
 void attn_dequantise_transpose(float *y, size_t ld, enum attn_dtype type, const void *const *row, size_t first,
                                size_t n);
-/* y[n, 32] += x[n, K] times K numbers of the rows from number `first` on, n at most ATTN_STREAM, while `prefetch`
- * is fetched. */
+/* y[n, 32] += x[n, K] times K numbers of the rows from `first` on; n <= ATTN_STREAM.  Fetches `prefetch` meanwhile. */
 void attn_dequantise_stream(float *y, size_t ldy, const float *x, size_t ldx, enum attn_dtype type,
                             const void *const *row, size_t first, size_t n, size_t K, struct attn_prefetch *prefetch);
 

@@ -11,12 +11,10 @@
 #include "trace/trace.h"
 
 struct attn_fusion {                    /* of one block */
-    bool epilogue[ATTN_ACTS];           /* products of which nobody sees the sums: y becomes what the epilogue makes of
-                                         * them */
-    bool bf16[ATTN_ACTS];               /* activations that are kept in bf16 alone: products read them, and nobody
-                                         * else */
-    bool prune;                         /* nobody reads any row after attention but the last of each sentence, if no
-                                         * block follows */
+    bool epilogue[ATTN_ACTS];           /* products whose sums nobody sees: y becomes what the epilogue makes of them */
+    bool bf16[ATTN_ACTS];               /* activations that are kept in bf16 alone, as only products read them */
+    bool prune;                         /* if no block follows, nobody reads any row after attention but the
+                                         * last of each sentence */
 };
 
 /* Fills in fusion[L].  bf16: whether products compute in it; kind: as asked for. */

@@ -16,8 +16,7 @@ enum {
     FEW_PAIRED = 128, PAIRED = 384,     /* steps of a panel to be made into pairs for AMX, for few rows, for which that
                                          * takes long, and many */
     FOR_TILES = 256,                    /* steps of a panel in pairs that stays in the L1 cache: 32 KB */
-    AS_FETCHED = 16                     /* this many rows are multiplied in the time it takes to read the weights from
-                                         * memory */
+    AS_FETCHED = 16                     /* multiplying this many rows takes as long as reading weights from memory */
 };
 _Static_assert(WIDE * PANEL <= ATTN_BF16_WIDTH, "an item is as wide as a stream of pairs at most");
 

@@ -114,8 +114,7 @@ static void vec_cap_backward(float *dy, const float *y, float cap, size_t n)
     }
 }
 
-/* Smaller probabilities count as 0: they change no weight, and arithmetic on denormal numbers is about ten times as
- * slow. */
+/* Smaller probabilities count as 0: they change no weight, and arithmetic on denormals is ten times as slow. */
 #define PROB_EPS 1e-25f
 
 /* p (dp - sum p dp) s */

@@ -16,8 +16,7 @@ struct attn_k_block attn_k_block_of(const struct attn_mat *w, size_t panel, size
 struct attn_prefetch attn_k_block_memory(const struct attn_mat *w, const struct attn_k_block *s, size_t part,
                                          size_t parts);
 
-/* Copies the K block to copy[K, 64] in float32, with zeros to the right of the last column; rounded to bf16 if
- * `round`. */
+/* Copies the K block to copy[K, 64] in float32, or rounded to bf16 if `round`; columns right of the last are 0. */
 void attn_k_block_copy(float *copy, const struct attn_mat *w, const struct attn_k_block *s, bool round);
 /* The same without a copy if the K block can be read in the file. */
 struct attn_floats { const float *at; size_t ld; };

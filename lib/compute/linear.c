@@ -98,8 +98,7 @@ static struct walk walk_of(const struct attn_heads *a, size_t item, int worker)
                      .value = s.value};
     w.v = t->cache ? w.keys.v : t->v + kv * a->next_v;
     w.ldv = t->cache ? w.keys.ldv : a->ldv;
-    if (!t->state || w.sums.tally->keys > t->pos)       /* the latter after a pass that failed: its tokens do not
-                                                         * count */
+    if (!t->state || w.sums.tally->keys > t->pos)       /* more keys: of a pass that failed, which do not count */
         memset(state, 0, attn_linear_size(dh, dv) * sizeof *state);
     return w;
 }

@@ -31,8 +31,7 @@ void attn_kind_mark(bool *seen, size_t *list, size_t *swaps, const struct attn_k
 
 /* Dropout of weights, as in training: some become 0, the others grow by 1 / (1 - p), so that sums stay what they are on
  * average.  Which ones depends on seed, layer, head, query and key alone (attn.h says how). */
-struct attn_head_drop { double p; uint64_t head; };         /* probability, 0: no dropout; hash of seed, layer and
-                                                             * head */
+struct attn_head_drop { double p; uint64_t head; };     /* probability, 0: none; hash of seed, layer and head */
 /* Drops among the weights of query q for n keys: those in `list` or, if it is NULL, the keys from `first` on. */
 void attn_drop_keys(const struct attn_head_drop *d, float *weight, size_t q, const size_t *list, size_t first,
                     size_t n);

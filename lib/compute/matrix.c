@@ -92,8 +92,7 @@ static struct complex wilkinson(const struct hessenberg *h, size_t m)
         root((struct complex){half.re * half.re - half.im * half.im + bc.re, 2 * half.re * half.im + bc.im});
     if (half.re * r.re + half.im * r.im < 0)
         r = (struct complex){-r.re, -r.im};
-    struct complex sum = {half.re + r.re, half.im + r.im};              /* the larger of two: d - bc / sum is the nearer
-                                                                         * one */
+    struct complex sum = {half.re + r.re, half.im + r.im};      /* the larger root: d - bc / sum is the nearer one */
     double size = sum.re * sum.re + sum.im * sum.im;
     if (size == 0)
         return d;
@@ -163,8 +162,7 @@ static void qr_step(struct hessenberg *h, size_t l, size_t m, struct complex s)
     move_diagonal(h, l, m, s);
 }
 
-/* The first row of the last part, up to m, that no zero of the subdiagonal divides; what is as good as zero becomes
- * zero. */
+/* The first row of the last part, up to m, that no zero of the subdiagonal divides.  Clears what is nearly zero. */
 static size_t part_before(struct hessenberg *h, size_t m, double norm)
 {
     size_t l = m;

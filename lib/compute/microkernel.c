@@ -181,8 +181,7 @@ static const char *why_refused(int error)
     }
 }
 
-/* Room for one more.  Holds the lock.  What is refused once is not asked for again: each product would wait for the
- * answer. */
+/* Room for one more; the caller holds the lock.  A refusal is remembered, as every product would wait for another. */
 static bool make_room(void)
 {
     enum { LARGEST = 32 << 10 };        /* bytes: the largest kernels, of 23 rows, have 14 KB, most have 1 to 2 */

@@ -11,8 +11,7 @@
 struct job {
     struct attn_heads *a;
     const struct attn_method *method;
-    size_t ld, slot;                    /* floats from one row to the next; floats of a slot, which holds one band of
-                                         * the batch */
+    size_t ld, slot;                    /* floats from row to row; floats of a slot, which holds a band of the batch */
     bool by_worker;                     /* ... or the band that one thread is working on */
     bool whole;                         /* ... or all bands of a sentence as one [H, Tq, ld] */
     size_t first;                       /* first item of the batch */
@@ -343,8 +342,7 @@ static void run_batch(struct job *j, size_t n, struct attn_team *team)
         attn_team_run(team, n, cost, one_item, j);
 }
 
-/* How many items the batch that begins with item `first` has: one per slot, or, if `whole`, all of one sentence per
- * slot. */
+/* How many items the batch that begins with item `first` has: one per slot or, if `whole`, a sentence per slot. */
 static size_t batch_of(const struct job *j, size_t items)
 {
     const struct attn_heads *a = j->a;

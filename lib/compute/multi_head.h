@@ -19,8 +19,7 @@
 #include "trace/trace.h"
 
 struct attn_heads_seq {                 /* one sentence */
-    const float *q, *k, *v;             /* of its first head; k and v: without a cache all keys, else those of the new
-                                         * tokens */
+    const float *q, *k, *v;             /* of its first head; k and v: all keys or, with a cache, those of new tokens */
     float *context;
     size_t row;                         /* of its first query, among those of all sentences */
     size_t Tq, Tk, pos;                 /* queries; keys they look at; position of the first query */
@@ -42,13 +41,11 @@ struct attn_scratch {
     size_t rows, longest;               /* queries of all sentences; of one sentence */
     size_t keys, own;                   /* keys a query sees; keys of a sentence without a cache */
     size_t positions;                   /* the last position of a query, plus 1 */
-    struct attn_kind kind;              /* as asked for; ATTN_MODEL needs no scratch but bands, whatever the layer's
-                                         * mask is */
+    struct attn_kind kind;              /* as asked for; ATTN_MODEL needs only bands, whatever a layer's mask is */
     int threads;
     bool watched, whole;                /* observers want bands; want whole activations */
     float *bands; size_t band_floats;   /* all bands, and how many floats that is */
-    float *keys_of_worker; size_t keys_floats, copied;          /* [threads, keys_floats]: copies of `copied` keys and
-                                                                 * values */
+    float *keys_of_worker; size_t keys_floats, copied;          /* [threads, keys_floats] copies of `copied` keys */
     float *method_x; size_t method_floats;                      /* [threads, method_floats] */
     size_t *list;                       /* [threads, 2, positions] */
     struct attn_worker *worker;         /* [threads] */
@@ -82,8 +79,7 @@ void attn_heads_found(const struct attn_heads *a, int worker, size_t seq, size_t
 /* Adds the number of rows; `to` keeps the first row of both, by layer, sentence, head and row. */
 void attn_lost_add(struct attn_lost *to, const struct attn_lost *more);
 
-/* All keys and values of one key/value head of a sentence: in the layout of its cache or, without one, the keys as
- * rows. */
+/* All keys and values of a key/value head of a sentence: in its cache's layout or, without one, with keys as rows. */
 struct attn_keys attn_heads_keys(const struct attn_heads *a, const struct attn_heads_seq *s, size_t kv);
 /* The same, at least the first n of them, in the layout that the given steps of a method read: copied where need be. */
 struct attn_keys attn_heads_keys_for(const struct attn_heads *a, const struct attn_heads_seq *s, size_t kv, size_t n,

@@ -70,8 +70,7 @@ void attn_multiply_by_loops(const struct attn_operands *o, size_t n, size_t cols
 
 static attn_microkernel *kernel_of(const struct attn_operands *o, size_t rows, size_t cols, size_t steps)
 {
-    enum { FARTHEST = INT_MAX / 4 };            /* floats from an operand's first to its last: kernels count bytes in 32
-                                                 * bits */
+    enum { FARTHEST = INT_MAX / 4 };            /* most floats in an operand: kernels count bytes in 32 bits */
     if (larger(larger(o->ldx, o->ldy), larger(o->ldw, steps)) > FARTHEST ||
         larger(rows * larger(o->ldx, o->ldy), steps * o->ldw) > FARTHEST)
         return NULL;

@@ -83,8 +83,8 @@ static void weigh(struct online *o, size_t i, struct attn_range block)
     o->nonfinite[i] |= !finite || !dots_finite;
     if (largest > o->max[i])
         rescale(o, i, largest);
-    float max = o->max[i] == -INFINITY ? 0 : o->max[i];         /* if all are -inf, weights must be 0, but -inf - -inf
-                                                                 * is NaN */
+    /* If all are -inf, their weights must be 0, but -inf - -inf would be NaN. */
+    float max = o->max[i] == -INFINITY ? 0 : o->max[i];
     o->sum[i] += attn_vec_exp_and_sum(x, scale, max, n);
 }
 

@@ -5,14 +5,12 @@
 #include <stdint.h>
 
 enum {
-    AROUND = 1 << 16,                   /* bytes that Linux maps at a fault, whole blocks of so many; elsewhere it may
-                                         * be less */
+    AROUND = 1 << 16,                   /* bytes that Linux maps at a fault, in aligned blocks; others may map less */
     AT_ONCE = 16                        /* blocks of an item */
 };
 static const double FAULT = 9e4;        /* operations that a core does meanwhile */
 
-struct blocks { const volatile char *first; size_t n; };        /* first: where the second block that the weight reaches
-                                                                 * begins */
+struct blocks { const volatile char *first; size_t n; };        /* first: the second block that the weight reaches */
 
 static void touch(void *ctx, size_t item, int worker)
 {

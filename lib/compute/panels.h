@@ -28,8 +28,8 @@ size_t attn_panels_at_once(void);
 /* Decides that, for tests; 0: the next large copy does.  Returns what was decided before, 0 if nothing was. */
 size_t attn_panels_choose(size_t at_once);
 
-/* A model's weights whose matrices have panels.  Embeddings, what is in blocks and what does not
- * repay have none. */
+/* A model's weights whose matrices have panels.  Embeddings have none, nor have matrices in blocks of few bits, or
+ * any that would not gain by them. */
 struct attn_panels { struct attn_arena memory; struct attn_weights w; };
 /* What products they are for: in bf16; of one row after another; of the output layer, too. */
 struct attn_panels_use { bool bf16, lone, logits; };

@@ -8,8 +8,8 @@
 #include <arm_neon.h>
 #endif
 
-/* Enough independent chains to hide the latency of the instruction, few enough for 16 registers, or 32 with AVX-512
- * and NEON. */
+/* Enough independent chains to hide the instruction's latency, and few enough for the registers: 16, or 32 with AVX-512
+ * and with NEON. */
 enum { CHAINS = 12, WIDE_CHAINS = 16 };
 
 /* Each chain computes x = x/2 + 1/2, which converges to 1 and so cannot overflow or become denormal. */

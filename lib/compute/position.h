@@ -1,5 +1,5 @@
-/* position.h - what positions do to a model without learned ones: they rotate queries and keys, add to scores, or to
- * the embedding. */
+/* position.h - positions of models that do not learn them: they rotate queries and keys, or add to scores or to the
+ * embedding of each token. */
 #ifndef ATTN_COMPUTE_POSITION_H
 #define ATTN_COMPUTE_POSITION_H
 
@@ -10,8 +10,7 @@ double attn_rope_inv_freq(const struct attn_weights *w, const struct attn_rope *
 /* Cosines and sines [n, rotary/2] of positions from `pos` on, times the attention factor. */
 void attn_rope_cos_sin(float *cosines, float *sines, const struct attn_weights *w, const struct attn_rope *rope,
                        size_t pos, size_t n, size_t tokens);
-/* Whether keys of the first `have` tokens, turned when these were all of the text, are those of a text of `tokens`,
- * too. */
+/* Whether keys of the first `have` tokens, rotated when these were the whole text, fit a text of `tokens` as well. */
 bool attn_rope_cache_valid(const struct attn_weights *w, size_t have, size_t tokens);
 
 /* The vector of a position, [d], d at least 4: with h = d / 2, sines and then cosines of p * 10000^(-i / (h - 1)) for i

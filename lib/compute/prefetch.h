@@ -59,8 +59,7 @@ static inline void prefetch_some(struct attn_prefetch *a, size_t rate)
 }
 
 /* Where to prefetch in a weight whose rows are read in order, ATTN_ABREAST of them side by side.  The hardware
- * prefetcher follows only one stretch in each page, so the rows that are prefetched side by side are a page or more
- * apart. */
+ * prefetcher follows only one stretch per page, so rows prefetched side by side are a page or more apart. */
 struct coming_rows { uintptr_t at; size_t step, bytes, apart /* rows */, line, row; };
 
 static inline struct coming_rows coming_rows(const void *w, size_t step, size_t bytes)

@@ -122,8 +122,7 @@ static void row_panels_##t(float *y, const float *x, const void *w, size_t next,
 EACH_TYPE(ROW_PANELS)
 #undef ROW_PANELS
 
-/* Of transposed x, whose rows are steps of k.  Both x and w are activations, in the cache already: nothing is
- * prefetched. */
+/* Of transposed x, whose rows are steps of k.  x and w are activations in the cache already: nothing is prefetched. */
 #define OUTER_OF(n) \
     static void outer##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t K) \
 { \
@@ -206,8 +205,7 @@ EACH_TYPE(STREAM)
 
 /* ---- few rows of x, w stored [out, in] ---- */
 
-/* part_TYPE adds the first `steps` steps of a part.  Callers pass constants for rows and, except at the end of the
- * rows, steps. */
+/* part_TYPE adds the first `steps` steps of a part.  Callers pass constants for rows and, but at a row's end, steps. */
 #define STREAM_TRANSPOSED(t, type) \
 static inline __attribute__((always_inline)) \
 void part_##t(v16 *sum, const float *x, size_t ldx, const v16 part[4], size_t rows, size_t steps) \

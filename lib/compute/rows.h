@@ -11,9 +11,9 @@ struct attn_rows { float *data; size_t ld, n, cols; };
 
 /* Weights of a norm, from number `first` on. */
 void attn_norm_weights(float *to, const struct attn_norm *norm, size_t first, size_t n);
-/* y = norm(x), and y may be x; w and b are scratch for `cols` floats each, which hold the norm's weights in float32.
- * rounded: for products in bf16 alone, where the rows are put (attn_gemm_round) instead of y, which is only scratch;
- * NULL: nowhere. */
+/* y = norm(x), and y may be x; w and b are scratch for `cols` floats each, which hold the norm's weights in
+ * float32.  rounded: for products in bf16 alone, the place of the rows (attn_gemm_round), and y is only scratch;
+ * NULL: y is the result. */
 void attn_rows_norm(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x,
                     const struct attn_norm *norm, float eps, float *w, float *b, float *rounded);
 /* y += x */
@@ -22,8 +22,7 @@ void attn_rows_copy(const struct attn_rows *y, const struct attn_rows *x);
 /* y = gelu(pre), or silu(pre) * x for SwiGLU, and so on; y may be pre */
 void attn_rows_activate(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *pre,
                         const struct attn_rows *x, enum attn_mlp_kind kind);
-/* Rotates the first `rotary` numbers of every head of y (cols = heads * dh) by the angles of its row: cos, sin [n,
- * rotary/2]. */
+/* Rotates the first `rotary` numbers of each head of y (cols = heads * dh) by its row's cos, sin [n, rotary/2]. */
 void attn_rows_rotate(struct attn_team *t, const struct attn_rows *y, const struct attn_weights *w, const float *cos,
                       const float *sin);
 /* Numbers of y above `most`, or below its negative, become that; where they did, dy, the gradient by what became of

@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-enum { CHUNK = 32 };                    /* rows of an item, and of a partial sum: fixed, so that threads do not change
-                                         * the sums */
+enum { CHUNK = 32 };                    /* rows of an item and of a partial sum, whatever the number of threads */
 
 struct job {
     const struct attn_rows *to, *dy, *x;
@@ -81,8 +80,8 @@ void attn_rows_activate_backward(struct attn_team *t, const struct attn_rows *dy
 
 /* ---- weights ---- */
 
-enum { PANEL = ATTN_PANEL, LINE = 64, PART = 96 };      /* PART: rows of y of an item (whole tiles), which use one copy
-                                                         * of w */
+/* PART: rows of y of an item, in whole tiles, which use one copy of w */
+enum { PANEL = ATTN_PANEL, LINE = 64, PART = 96 };
 
 struct outer {
     float *y; size_t ldy;

@@ -22,8 +22,7 @@ static float dot(const float *a, const float *b, size_t n)
     return sum;
 }
 
-/* x[n] becomes exp(x) / sum of exp(x).  The maximum is subtracted first: that changes no ratio, and exp cannot
- * overflow. */
+/* x[n] becomes exp(x) / sum of exp(x).  Subtracting the maximum first changes no ratio, and exp cannot overflow. */
 static void softmax(float *x, size_t n)
 {
     float max = -INFINITY;
@@ -42,8 +41,7 @@ void attn_attention_plain(float *context, float *pattern, const float *q, const 
                           size_t Tk, size_t dh, size_t dv, size_t pos, float scale)
 {
     for (size_t t = 0; t < Tq; t++) {
-        const size_t seen = smaller(pos + t + 1, Tk);   /* a query sees the keys up to its own position: the causal
-                                                         * mask */
+        const size_t seen = smaller(pos + t + 1, Tk);   /* the causal mask: keys up to the query's own position */
         float *row = pattern + t * Tk, *out = context + t * dv;
 
         for (size_t j = 0; j < seen; j++)

@@ -50,8 +50,7 @@ static inline v16 exp_low(v16 x)
     p = fma16(p, r, all(0.1666666676f));
     p = fma16(p, r, all(0.5000000014f));
     p = add(fma16(mul(r, r), p, r), all(1.0f));
-    return times_pow2_above(p, n, x, all(-104.0f));     /* above: a product that underflows takes as long as ten
-                                                         * others */
+    return times_pow2_above(p, n, x, all(-104.0f));     /* below: 0, as an underflow takes as long as ten products */
 }
 
 /* Above 88.8 it is cut off there, still finite. */

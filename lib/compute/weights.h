@@ -26,8 +26,7 @@ struct attn_mat {
                                          * come before the first input */
     bool paired;                        /* see above; group is even */
     struct attn_vec bias;               /* [out] */
-    const void *panels;                 /* the same numbers in another order (panels.h); NULL: only as they are
-                                         * stored */
+    const void *panels;                 /* the same numbers in another order (panels.h); NULL: only as stored */
 };
 
 /* The number of the stored row, or column, of output j. */
@@ -71,23 +70,22 @@ struct attn_dims {
 struct attn_norm {                      /* weight absent: no norm */
     struct attn_vec weight, bias;
     bool rms;                           /* x / rms(x) * weight; else (x - mean) / sd * weight + bias */
-    size_t span;                        /* so many numbers of a row are normalised at a time, as those of a head; 0:
-                                         * all */
-    bool own;                           /* each span has weights of its own, one after the other; else all share
-                                         * one's */
+    size_t span;                        /* numbers of a row that are normalised together, as those of a head; 0: all */
+    bool own;                           /* each span has its own weights, one after the other; else all share them */
     bool from_one;                      /* what is stored is how much more than 1 the weights are */
 };
 static inline bool attn_has(const struct attn_norm *n) { return n->weight.data != NULL; }
 
 /* Rotary positions (RoPE): pair i is rotated by inv_freq[i] radians from each position to the next; cosines and sines
- * are multiplied by a factor.  inv_freq may depend on the length of the text, all of it. */
+ * are multiplied by a factor.  inv_freq may depend on the length of the text, all of it.  For texts of n tokens, more
+ * than original_max_position, it is long_inv_freq or, where that is NULL, with r = rotary,
+ *
+ *     (theta * (factor * n / original_max_position - factor + 1)^(r / (r - 2)))^(-2i / r) */
 struct attn_rope {
     const double *inv_freq;             /* [rotary/2] */
     double attention_factor;
     size_t original_max_position;       /* inv_freq is that of texts up to so many tokens; 0: of all */
-    const double *long_inv_freq;        /* that of longer texts; NULL: theta grows with n, the number of tokens, and it
-                                         * is (theta * (factor n / original_max_position - factor + 1)^(r / (r-2)))^(-2i
-                                         * / r), r = rotary */
+    const double *long_inv_freq;        /* that of longer texts; NULL: theta grows with their length */
     double theta, factor;
 };
 
@@ -107,8 +105,7 @@ struct attn_weights {
     struct attn_dims n;
     float eps;
     bool residual, causal;
-    bool parallel;                      /* attention and MLP (there is one) read the same x, and both outputs are added
-                                         * to it */
+    bool parallel;                      /* attention and MLP (there is one) read the same x and both add to it */
     bool one_norm;                      /* parallel branches: the MLP reads what attention reads */
     bool post_norm_residual;            /* what a branch reads, x after a norm, takes the place of x */
     bool late_norms;                    /* queries and keys are normalised after they are rotated */
@@ -125,8 +122,7 @@ struct attn_weights {
     float embed_scale, branch_scale, logit_scale;   /* of embeddings, what branches give, logits; 0: not scaled */
     enum attn_mlp_kind mlp;
     struct attn_mat embed, pos;         /* rows are looked up; pos absent: no learned positions */
-    bool sinusoid;                      /* positions are rows of sines and cosines, which are computed: see
-                                         * attn_sinusoid */
+    bool sinusoid;                      /* positions are rows of sines and cosines: see attn_sinusoid */
     struct attn_mat project_in;         /* from rows of embed to d; absent: they are d wide */
     struct attn_norm embed_norm;        /* of what enters the first block, positions added */
     struct attn_block *block;           /* [L] */

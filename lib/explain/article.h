@@ -101,8 +101,7 @@ struct attn_row {
 #define SAY(words)              {.kind = ATTN_ROW_WORDS, .text = words}
 #define ERRATUM(words)          {.kind = ATTN_ROW_ERRATUM, .text = words}
 #define COMMAND(line)           {.kind = ATTN_ROW_COMMAND, .text = line}
-#define EXAMPLE(which)          {.kind = ATTN_ROW_EXAMPLE, .setup = &(which)}   /* computes it, for the rows that
-                                                                                 * follow */
+#define EXAMPLE(which)          {.kind = ATTN_ROW_EXAMPLE, .setup = &(which)}       /* computes what later rows show */
 #define AGAIN(other)            {.kind = ATTN_ROW_AGAIN, .form = ATTN_##other}  /* of the same queries, keys, values */
 #define KEEP                    {.kind = ATTN_ROW_KEEP}     /* its pattern, for a row that compares */
 #define TABLE(what, ...)        {.kind = ATTN_ROW_TABLE, .text = what, .of = ATTN_NUMBERS_##__VA_ARGS__}

@@ -1,5 +1,5 @@
-/* article_heads.c - an article on multi-head attention whose code cuts one projection into heads: the same as heads of
- * their own. */
+/* article_heads.c - an article on multi-head attention whose code cuts one projection into heads.  That is the same as
+ * a projection per head. */
 #include "explain/article.h"
 
 /* ---- examples --------------------------------------------------------------------------- */

@@ -174,8 +174,8 @@ static const struct attn_row rows[] = {
     PRINTED("attn_weights", printed_weights, PATTERN),
     TABLE("context", JOINED),
     PRINTED("all_context_vecs", printed_contexts, JOINED),
-    SAY("Only the row of \"journey\" is right in both: adding a weighted mean to the vectors it is the mean of does not "
-        "move it."),
+    SAY("Only the row of \"journey\" is right in both: adding a weighted mean to the vectors it is the mean of does "
+        "not move it."),
 
     HEADING("Weights that are trained"),
     PLACE("section 3"),

@@ -56,9 +56,9 @@ void attn_explain_dot(struct attn_explainer *e)
     char query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME];
     size_t dh = w->model->w.n.dh, left = attn_explain_left_out(e, dh);
     attn_derive_step(&e->d, "The dot product");
-    attn_derive_words(&e->d, "Multiply the query of %s and the key of %s number by number and add: a good match gives a "
-                             "large sum.", attn_explain_token(e, query_name, &query),
-                      attn_explain_token(e, key_name, &key));
+    attn_derive_words(&e->d,
+                      "Multiply the query of %s and the key of %s number by number and add: a good match gives a large "
+                      "sum.", attn_explain_token(e, query_name, &query), attn_explain_token(e, key_name, &key));
     attn_derive_formula(&e->d, &attn_formula_dot);
     dot_table(e, attn_explain_query_row(e, ATTN_ACT_Q), attn_worked_row(w, ATTN_ACT_K, w->key), dh);
     if (left)
@@ -74,8 +74,9 @@ static void scale_words(struct attn_explainer *e)
     bool given = e->w->model->attend;   /* there is no model */
     bool own = c->attention_scale > 0 || c->query_scalar > 0;
     if (scaling == ATTN_SCALE_MODEL && own)
-        attn_derive_words(&e->d, "Long vectors give large dot products, and these make softmax all or nothing.  So this "
-                                 "model multiplies each by a scale of its own.");
+        attn_derive_words(&e->d,
+                          "Long vectors give large dot products, and these make softmax all or nothing.  So this model "
+                          "multiplies each by a scale of its own.");
     else if (scaling == ATTN_SCALE_SQRT || (scaling == ATTN_SCALE_MODEL && c->scale))
         attn_derive_words(&e->d,
                           "Long vectors give large dot products, and these make softmax all or nothing.  So each is "

@@ -21,14 +21,12 @@
 /* An activation [rows, cols]; dots, scores, pattern and context have only the query's row. */
 struct attn_seen {
     double *x; size_t rows, cols;       /* x NULL: the model does not have it */
-    double largest;                     /* magnitude among the finite numbers of the matrix; decides how many digits run
-                                         * prints */
+    double largest;                     /* magnitude of its finite numbers, which decides how many digits run prints */
 };
 
 struct attn_worked {
     const struct attn_model *model;
-    const struct attn_tokens *tokens, *keys;    /* keys: the tokens attended to; the same ones except in
-                                                 * cross-attention */
+    const struct attn_tokens *tokens, *keys;    /* keys: the tokens attended to, others only in cross-attention */
     size_t layer, head, kv, query, key; /* kv: the key/value head that the head reads */
     size_t heaviest;                    /* the key with the largest weight */
     struct attn_kind kind;              /* of this layer, never ATTN_MODEL */
@@ -105,9 +103,9 @@ enum attn_showing { ATTN_SHOWN, ATTN_GAP, ATTN_PASSED };
 enum attn_showing attn_explain_showing(const struct attn_explainer *e, size_t n, size_t i);
 size_t attn_explain_left_out(const struct attn_explainer *e, size_t n);
 
-/* The same for tokens; those that the explanation is about are always shown.  A gap that begins at t ends before
- * attn_explain_gap_end. */
+/* The same for tokens; those that the explanation is about are always shown. */
 enum attn_showing attn_explain_token_showing(const struct attn_explainer *e, struct attn_reach r, size_t t);
+/* where a gap that begins at t ends */
 size_t attn_explain_gap_end(const struct attn_explainer *e, struct attn_reach r, size_t t);
 
 /* The cells of a vector: their number, the headings after `label`, the numbers. */

@@ -1,5 +1,4 @@
-/* given.c - the steps where numbers are given in place of what a model computes: which they are, and what a mask
- * does. */
+/* given.c - the steps for numbers that no model computes but somebody gives: which they are, and what a mask does. */
 #include "explain/explain.h"
 
 #include <math.h>

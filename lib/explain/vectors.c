@@ -1,5 +1,4 @@
-/* vectors.c - the steps from tokens to a query and a key: what the layer reads of a token, and its product with the
- * weights. */
+/* vectors.c - the steps from tokens to a query and a key: what the layer reads of a token, times the weights. */
 #include "explain/explain.h"
 
 #include <math.h>

@@ -6,9 +6,8 @@
  *     ddots   = scale pattern (dpattern - sum over the row of pattern dpattern),  dpattern = dropped dcontext v'
  *     dq      = ddots k,  dk = ddots' q
  *
- * An item is one key/value head of one sentence with all query heads that read it, so that dk and dv are summed in
- * one order whichever thread takes it.  They are accumulated transposed, [dh, keys]: products are fastest with many
- * columns. */
+ * An item is one key/value head of one sentence with all query heads that read it, so that dk and dv are summed in one
+ * order whichever thread takes it.  They are summed transposed, [dh, keys], as wide products are fastest. */
 #include "compute/attention.h"
 #include "base/size.h"
 #include "gradient/work.h"
@@ -324,8 +323,7 @@ static void softmax_backward_watched(const struct job *j, const struct item *it,
     tell(j, it, ATTN_ACT_DOTS, d, head);
 }
 
-/* An edit of dots may have read hidden ones, as that which subtracts a component does: then these, too, are in dq and
- * dk. */
+/* Edits of dots may have read hidden ones, as subtracting a component does: then dq and dk have terms of these, too. */
 static bool reads_hidden(const struct job *j)
 {
     return (attn_work_taps(j->t, ATTN_ACT_DOTS, (int)j->layer) & ATTN_EDIT) != 0;

@@ -10,8 +10,8 @@
 #include "compute/rows_backward.h"
 
 /* The gradient by a branch's output, computed from `behind`, that by the residual stream after it.  Without a
- * residual stream only the branch reads its input, so dx is cleared.  apart: the gradient will be changed, that behind
- * it not. */
+ * residual stream only the branch reads its input, so dx is cleared.  apart: the result will be changed, but
+ * `behind` must stay. */
 static struct attn_rows enter(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *behind,
                               const struct attn_drop *drop, bool apart)
 {
@@ -61,8 +61,7 @@ static void before_adding(struct attn_work *t, const struct attn_rows *dout, con
         attn_step_through_norm(t, dout, &x, post, g);
 }
 
-/* Back through the norm of a sum, where there is one: dx becomes the gradient by the sum of x and what the branch
- * gave. */
+/* Back through the norm of a sum, if there is one: dx becomes the gradient by x plus what the branch gave. */
 static void before_sum(struct attn_work *t, const struct attn_rows *dx, const struct attn_norm *sum,
                        const struct attn_norm *g, float *x, const float *out, const struct attn_drop *drop)
 {

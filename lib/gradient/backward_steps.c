@@ -1,5 +1,5 @@
-/* backward_steps.c - the chain rule for one step: a product, a norm, a norm of heads; and telling others of a
- * gradient. */
+/* backward_steps.c - the chain rule for one step: a product, a norm, a norm of heads; and gradients are shown to
+ * whoever asked for them. */
 #include "gradient/backward_steps.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
-/* backward_steps.h - the chain rule for one step of the model, where the blocks' and both ends' backward passes are put
- * together. */
+/* backward_steps.h - the chain rule for single steps, of which the backward passes of blocks and both ends consist. */
 #ifndef ATTN_GRADIENT_BACKWARD_STEPS_H
 #define ATTN_GRADIENT_BACKWARD_STEPS_H
 

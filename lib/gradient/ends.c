@@ -65,8 +65,7 @@ static void unbend(struct attn_work *t, const struct attn_rows *logits)
         attn_rows_scale(t->team, logits, w->logit_scale);
 }
 
-/* The gradient by what the output layer reads, x, and those by its weights; t->narrow holds what its second matrix
- * reads. */
+/* The gradients by what the output layer reads, x, and by its weights; its second matrix, if any, reads t->narrow. */
 static void by_unembed(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *logits,
                        const struct attn_rows *x)
 {

@@ -17,8 +17,7 @@ enum {
     LANES = 8,                          /* most lanes */
     CHUNK = 1 << 16                     /* numbers that an item adds up over the lanes */
 };
-static const size_t SMALL = (size_t)1 << 24;    /* parameters of a model small enough to keep its gradients LANES
-                                                 * times */
+static const size_t SMALL = (size_t)1 << 24;    /* parameters up to which LANES copies of the gradients are kept */
 
 /* The groups of a batch are distributed over lanes, independently of the number of threads.  A lane takes its groups
  * one after the other and sums their gradients; then the lanes are summed in order.  A thread that takes a whole lane

@@ -10,10 +10,9 @@
  * nonlinearity.  Norms, nonlinearities and attention patterns are recomputed, patterns band by band, so that memory
  * stays linear in the length of a sentence.
  *
- * The backward pass is the chain rule written out.  With y = x w, dx = dy w' is a product with the transposed view,
- * and dw = x' dy (compute/rows_backward.h) is one chain of multiply-adds over the rows, which starts from the gradient
- * already there.  How rows are divided into sums never depends on threads, so any number of them gives the same
- * bits. */
+ * The backward pass is the chain rule written out.  With y = x w, dx = dy w' is a product with the transposed view, and
+ * dw = x' dy (compute/rows_backward.h) is one chain of multiply-adds over the rows, which starts from the gradient
+ * already there.  How rows are divided into sums never depends on threads: any number of them gives the same bits. */
 #ifndef ATTN_GRADIENT_GRAD_H
 #define ATTN_GRADIENT_GRAD_H
 
@@ -35,13 +34,11 @@ static inline int32_t attn_unlikely(int32_t id) { return -2 - id; }
 
 struct attn_grad_batch {
     const int32_t *ids;                 /* of all sentences, one after the other */
-    const int32_t *targets;             /* what each position should predict; -1: nothing; attn_unlikely(id): anything
-                                         * but that */
+    const int32_t *targets;             /* what each position should predict, or attn_unlikely(id) not; -1: nothing */
     const size_t *T; size_t seqs;       /* tokens of each sentence, which starts at position 0 */
     size_t N;                           /* targets that the mean is over; 0: those of this batch.  A step whose batch is
                                          * passed in parts gives the number of the whole: losses and gradients add up */
-    uint64_t seed, step;                /* they and the position alone decide what is dropped; parts of a batch need
-                                         * different numbers */
+    uint64_t seed, step;                /* with the position they decide what is dropped; other parts have others */
 };
 
 struct attn_grad;

@@ -16,12 +16,9 @@ struct attn_kept {                      /* for each layer, of R rows */
     float *q, *k, *v;                   /* [R, H*dh], [R, Hkv*dh], [R, Hkv*dv]; q and k are rotated */
     float *context;                     /* [R, H*dv] */
     float *mid;                         /* [R, d] what the MLP's norm reads: x if the branches are parallel */
-    float *pre, *linear;                /* [R, m] inside the MLP; linear: if it is gated.  Overwritten by the backward
-                                         * pass */
-    float *read;                        /* [R, d] what attention reads, where q and k are normalised or clamped; NULL:
-                                         * x */
-    float *out, *mlp_out;               /* [R, d] the outputs of the branches, where they or the sums after them are
-                                         * normalised */
+    float *pre, *linear;                /* [R, m] inside the MLP, `linear` if gated; the backward pass reuses them */
+    float *read;                        /* [R, d] what attention reads, if q and k are normalised or clamped */
+    float *out, *mlp_out;               /* [R, d] the branches' outputs, where they or sums with them are normalised */
     /* Of one sentence, where they cannot be computed again from q and k: [H, T, T] the scores, where a soft cap bends
      * them, and the softmax, both before they were edited, and what became of the softmax before contexts were
      * computed.  NULL: they can. */
@@ -30,10 +27,9 @@ struct attn_kept {                      /* for each layer, of R rows */
 
 /* Those who want gradients with respect to activations, as the backward pass comes by: it shows them the gradient with
  * respect to what flowed on, and if they edited the activation they make of it, in place, the gradient with respect to
- * what it was before. `pass` may be called from several threads at a time, for different heads. */
+ * what it was before.  `pass` may be called from several threads at a time, for different heads. */
 struct attn_taps {
-    unsigned (*wants)(void *self, int act, int layer);              /* ATTN_WATCH: to be shown it; ATTN_EDIT: to change
-                                                                     * it */
+    unsigned (*wants)(void *self, int act, int layer);              /* ATTN_WATCH: to see it; ATTN_EDIT: to change it */
     void (*pass)(void *self, const struct attn_probe *p, float *data);
     void *self;
 };
@@ -58,8 +54,7 @@ struct attn_work {
     float *y;                           /* [R, d] what a branch reads */
     float *post;                        /* [R, m] what the mlp's last product reads */
     float *branch;                      /* [R, d] the output of a branch; its gradient */
-    float *dx;                          /* [R, d] gradient by the residual stream at the current point of the backward
-                                         * pass */
+    float *dx;                          /* [R, d] gradient by the residual stream, where the backward pass is now */
     float *saved;                       /* [R, d] that gradient before a block whose two branches both read it */
     float *dy, *dq, *dk, *dv, *dcontext, *dpre;
     float *cos, *sin, *minus_sin;       /* [ropes, R, rotary/2] for the rows' positions */
@@ -69,10 +64,8 @@ struct attn_work {
                                          * the gradient by them */
     float *embed_proj;                  /* [R, in of unembed] rows of the embedding, or what the output layer reads,
                                          * where they are projected; their gradients */
-    float *embedded, *placed;           /* [R, d] what tokens, and positions, give to the stream, where the sum is
-                                         * normalised */
-    float *final, *capped;              /* [R, d] what the output layer reads, [band, V] the logits: with a soft cap of
-                                         * them */
+    float *embedded, *placed;           /* [R, d] what tokens, and positions, give, where their sum is normalised */
+    float *final, *capped;              /* [R, d] what the output layer reads; [band, V] logits that have a soft cap */
     float *norm_w, *norm_b;             /* [the widest norm] scratch of attn_rows_norm */
     float *sums;                        /* scratch of attn_rows_norm_backward */
     float *scratch;                     /* [threads, attn_work_scratch] of attention */
@@ -113,8 +106,7 @@ struct attn_rows attn_work_normed(const struct attn_work *t, const struct attn_r
 /* Where dropout happens, the same numbers in both passes.  p: probability. */
 enum attn_dropped { ATTN_DROP_EMBED, ATTN_DROP_PATTERN, ATTN_DROP_ATTENTION, ATTN_DROP_MLP, ATTN_DROPPED };
 struct attn_drop attn_work_drop(const struct attn_work *t, enum attn_dropped what, size_t layer, float p);
-/* Fails, naming the first activation of the forward pass that contains a number that is not finite, and its
- * position. */
+/* Fails if a number is not finite, naming the first activation of the forward pass that has one, and its position. */
 int attn_work_nonfinite(const struct attn_work *t, struct attn_err *err);
 
 /* ---- attention_backward.c ---- */
@@ -126,8 +118,7 @@ void attn_work_attend_backward(struct attn_work *t, size_t layer, const float *d
 
 /* ---- ends.c ---- */
 
-/* The sum of the rows' losses times `each`; `learn` also computes dx and the output layer's gradients.  Targets below 0
- * are skipped. */
+/* The sum of the rows' losses times `each`, without targets below 0.  learn: and dx, the output layer's gradients. */
 double attn_work_loss(struct attn_work *t, const int32_t *targets, double each, bool learn);
 /* From t->logits, the gradient by the logits of the last `rows` rows of one sentence, to dx. */
 void attn_work_from_logits(struct attn_work *t, size_t rows);
@@ -137,8 +128,8 @@ void attn_work_finish(struct attn_work *t, const int32_t *ids);
 
 /* ---- backward.c ---- */
 
-/* From dx, the gradient by x of the last layer, to the gradients of all parameters but the output layer's; ids: see
- * attn_work_finish. */
+/* From dx, the gradient by the last layer's x, to those of all parameters except the output layer's; ids are
+ * those that attn_work_finish takes. */
 void attn_work_backward(struct attn_work *t, const int32_t *ids);
 
 #endif

@@ -27,8 +27,7 @@ struct attn_dumped {
     size_t *heads, n_heads;             /* which heads of the model; NULL: unknown, or no head axis */
     char mask[ATTN_KIND_TEXT];          /* what hid keys, as the text of a kind (run/masked.h); "": nobody says */
     bool loose;
-    char *wrong;                        /* no array of floats but this message, see attn_dump_open_some; NULL: it is
-                                         * one */
+    char *wrong;                        /* why it is no array of floats, see attn_dump_open_some; NULL: it is one */
 };
 struct attn_dump_token { int32_t id; char *text; size_t len; };     /* id -1, text NULL: unknown */
 struct attn_dump_list { struct attn_dump_token *item; size_t n, room; };
@@ -80,8 +79,7 @@ int attn_dump_read_directory(struct attn_dump *d, const char *path, struct attn_
  * read; or, before, which files it lists. */
 struct attn_dump_listing {
     bool lists;                         /* it has a list of files, whoever wrote it */
-    bool native, of_run;                 /* attn-cli wrote it: a run, or else a training, which does not list
-                                          * steps.npy */
+    bool native, of_run;                /* attn-cli wrote it: a run, or a training, which does not list steps.npy */
     struct attn_strings files;
 };
 int attn_dump_read_listing(struct attn_dump_listing *out, const char *text, size_t len, const char *path,

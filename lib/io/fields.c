@@ -146,8 +146,7 @@ size_t attn_row_end_find(struct attn_row_end *e, const char *s, size_t len, char
             *e = (struct attn_row_end){0};
             return i + 1;
         } else {
-            e->quoted = quote && (!e->inside || e->closing);        /* the quote begins a field or doubles the one
-                                                                     * before */
+            e->quoted = quote && (!e->inside || e->closing);        /* it begins a field or doubles the one before */
             e->closing = false;
             e->inside = c != comma;
         }

@@ -24,8 +24,7 @@ bool attn_fields_number(double *x, const char *s, size_t len, char comma);
 
 /* Finds the end of a row that arrives in pieces: a line feed outside of quotes.  A zeroed struct starts a row. */
 struct attn_row_end { bool inside, quoted, closing; };
-/* The number of bytes of s[0..len) up to the end, inclusive; SIZE_MAX if it is not there yet.  *lines counts line
- * feeds. */
+/* How many bytes of s[0..len) end with the row's end; SIZE_MAX if it is not there yet.  *lines counts line feeds. */
 size_t attn_row_end_find(struct attn_row_end *e, const char *s, size_t len, char comma, uint64_t *lines);
 
 #endif

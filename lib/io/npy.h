@@ -31,8 +31,7 @@ int attn_npy_view(struct attn_array *out, const unsigned char **data, const unsi
 struct attn_npy_texts { const unsigned char *at; size_t n, width; bool big; const char *name; };
 int attn_npy_texts(struct attn_npy_texts *out, const unsigned char *bytes, size_t len, const char *name,
                    struct attn_err *err);
-/* Writes the i-th as UTF-8, at most 4 * width bytes; a zero inside becomes U+FFFD.  Fails where there is no
- * character. */
+/* Writes the i-th as UTF-8, at most 4 * width bytes, with U+FFFD for zeros.  Fails if a number is no character. */
 int attn_npy_text(char *utf8, size_t *len, const struct attn_npy_texts *t, size_t i, struct attn_err *err);
 
 #endif

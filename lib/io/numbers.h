@@ -12,7 +12,7 @@
  * labels in its first row, its first column or both; or several arrays, as run writes them: then the one that is asked
  * for by its short name ("q" is blocks.0.attn.q), or PATH:NAME.
  *
- * A table's fields are separated by commas; by semicolons or tabs, where that is what its rows have, and then a comma in
+ * A table's fields are separated by commas; by semicolons or tabs, if that is what its rows have, and then a comma in
  * a number is its point.  In a table with labels, as `run --format csv` writes it, the first field of a first row of
  * labels is empty or `token`.  If that has a name of its own and the first column has numbers, nobody can tell whether
  * these are labels: that is an error. */

@@ -7,8 +7,7 @@
 #include "base/grow.h"
 #include "base/strings.h"
 
-/* A tensor takes about 50 instructions and 7 objects: this is enough for over 100,000, and for at most 600 MB of
- * memory. */
+/* A tensor takes about 50 instructions and 7 objects, so this is enough for over 100,000, in at most 600 MB. */
 enum { STEPS_MAX = 1 << 23, BOXES_MAX = 1 << 20, PROTOCOL_MAX = 5 };
 
 static const char no_memory[] = "no memory", cut[] = "the pickle is cut short",

@@ -22,15 +22,14 @@ void attn_record_room_free(struct attn_record_room *room);          /* zeroed is
 /* What is said of a line, or of a file, that holds a list of records in place of one. */
 #define ATTN_RECORD_LIST "begins with '[': expected one object per line, e.g. `jq -c '.[]'`"
 
-/* Reads {"text": "..."} or {"ids": [...]}, each with an optional "id", a string or a number, and with the fields of the
- * room, which are strings, token ids or lists of these; other members are ignored.  `out` may have an id even after a
- * failure. */
+/* Reads {"text": "..."} or {"ids": [...]}, each with an optional "id", a string or a number, and with the fields of
+ * the room, which are strings, token ids or lists of these; other members are ignored.  If it fails, `out` may still
+ * have an id. */
 int attn_record_read_object(struct attn_record *out, struct attn_record_room *room, const char *s, size_t len,
                             struct attn_err *err);
 
 /* What the first row of a table says about all rows. */
-struct attn_columns { size_t n, text, id; bool guessed; };          /* id SIZE_MAX: there is none; guessed: text is the
-                                                                     * only one */
+struct attn_columns { size_t n, text, id; bool guessed; };      /* id SIZE_MAX: none; guessed: text is the only one */
 /* Finds the columns, and those of the room's fields.  A `column` of NULL means "text" or the only column; the id is
  * another column called "id".  With `headless` only the number of columns is looked at, and `column` is an index. */
 int attn_columns_read(struct attn_columns *out, struct attn_record_room *room, const char *column, bool headless,

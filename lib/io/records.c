@@ -1,7 +1,7 @@
 /* records.c - reads the sentences of a file, one after the other.
  *
- * text: one a line.  ndjson: one object a line.  csv, tsv: one a row, which may span several lines; the first row
- * names the columns.
+ * text: one per line.  ndjson: one object per line.  csv, tsv: one per row, which may span several lines; the first
+ * row names the columns.
  *
  * Over 500 lines, since bytes, frames and records each read on by asking the one before, and are read together. */
 #include "attn_tools.h"

@@ -15,8 +15,7 @@
 enum { PREFIX = 8, HEADER_MAX = 100000000 };                        /* the limit is part of the format */
 
 struct reader {
-    struct attn_st *st;                 /* names in the order of the header; tensors sorted by offset once all are
-                                         * read */
+    struct attn_st *st;                 /* names as in the header; tensors sorted by offset once all are read */
     const char *name;                   /* for messages about the file */
     char *header_name;                  /* for messages about its JSON */
     const unsigned char *data; size_t data_len;
@@ -170,8 +169,7 @@ static int read_tensor(struct reader *r, struct attn_json *j, struct attn_err *e
     return expected ? bad_entry(r, &e, t[i].name, expected, err) : place_tensor(r, &e, &t[i], err);
 }
 
-/* Checks that "__metadata__" is what the format says; we need nothing from it.  Some writers say null where there is
- * none. */
+/* Checks that "__metadata__" is what the format says, or null, as some write; we need nothing from it. */
 static int read_metadata(struct reader *r, struct attn_json *j, struct attn_err *err)
 {
     struct attn_strings keys = {0};

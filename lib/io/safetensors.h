@@ -15,8 +15,7 @@ int attn_st_open(struct attn_st **out, const unsigned char *bytes, size_t len, c
  * metadata has "format"; the header is padded with spaces such that the data starts at a multiple of 64 bytes. */
 struct attn_out;
 int attn_st_write(struct attn_out *out, const struct attn_st_tensor *t, size_t n, struct attn_err *err);
-/* The same; `step` is called now and then with the bytes that are written and those of all tensors, and ends it by a
- * code. */
+/* The same; `step` is called now and then with the bytes written and those of all tensors, and ends it by a code. */
 struct attn_st_progress { int (*step)(void *self, uint64_t done, uint64_t all, struct attn_err *err); void *self; };
 int attn_st_write_telling(struct attn_out *out, const struct attn_st_tensor *t, size_t n,
                           const struct attn_st_progress *p, struct attn_err *err);

@@ -242,8 +242,7 @@ static bool is_member(const struct attn_unzipped *m, const char *name)
 static int start_zip(const struct reader *r, struct attn_unzip *z, struct attn_err *err)
 {
     int rc = attn_unzip_start(z, r->bytes, r->len, r->name, err);
-    z->unsummed = true;                 /* PyTorch can leave the sums out, and checking them would read the whole
-                                         * file */
+    z->unsummed = true;                 /* PyTorch can leave sums out, and checking them would read the whole file */
     z->advice = "save it with torch.save";
     return rc;
 }
@@ -438,8 +437,7 @@ static void gather(unsigned char *out, const unsigned char *from, const struct a
     }
 }
 
-/* A tensor with other strides, such as a transposed one, becomes a copy; all copies together are no larger than the
- * file. */
+/* A tensor with other strides, such as a transposed one, is copied; the copies may take no more bytes than the file. */
 static int copy_tensor(struct reader *r, struct attn_st_tensor *t, const struct place *p, const unsigned char *from,
                        struct attn_err *err)
 {

@@ -11,13 +11,12 @@
 #include "base/tree.h"
 #include "io/tensors.h"
 
-/* Reads from memory that the caller keeps alive; tensors are in the order of the dictionary.  `name` is for
- * messages. */
+/* Reads from memory that the caller keeps; tensors are in the order of the dictionary.  `name` is for messages. */
 int attn_torch_open(struct attn_st **out, const unsigned char *bytes, size_t len, const char *name,
                     struct attn_err *err);
-/* The same for what a training saves: the tensors may be in a dictionary "model", "model_state_dict", "model_state" or
- * "state_dict" beside others.  *beside becomes what stands beside them (pickle_tree.h), an object, to be freed by
- * cJSON_Delete. */
+/* The same for what a training saves: the tensors may be in a dictionary "model", "model_state_dict",
+ * "model_state" or "state_dict" beside others.  *beside becomes what stands beside them (pickle_tree.h), an
+ * object; free it by cJSON_Delete. */
 int attn_torch_open_checkpoint(struct attn_st **out, cJSON **beside, const unsigned char *bytes, size_t len,
                                const char *name, struct attn_err *err);
 

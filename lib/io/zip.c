@@ -14,9 +14,8 @@
 
 /* ---- the checksum of a member -----------------------------------------------------------
  *
- * Eight bytes a step by tables: table k holds the effect of a byte k bytes later.  Where the processor
- * multiplies polynomials, 64 bytes a step: the remainder so far, times a power of x, is added to the bytes that
- * follow. */
+ * Eight bytes per step by tables: table k holds the effect of a byte k bytes later.  Where the processor multiplies
+ * polynomials, 64 bytes per step: the remainder so far, times a power of x, is added to the next bytes. */
 
 void attn_crc32_make(struct attn_crc32 *c)
 {

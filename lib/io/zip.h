@@ -25,8 +25,8 @@ void attn_zip_free(struct attn_zip *z);                             /* NULL is f
 int attn_zip_begin(struct attn_zip *z, const char *name, uint64_t size, struct attn_err *err);
 void attn_zip_add(struct attn_zip *z, const void *data, size_t len);
 void attn_zip_end(struct attn_zip *z);
-/* Gives the last member a comment, which is no part of its bytes, and takes ownership of it.  A too long one is left
- * out. */
+/* Gives the last member a comment, which is no part of its bytes.  Takes ownership of it, and drops one that is too
+ * long for the format. */
 void attn_zip_comment(struct attn_zip *z, char *text);
 void attn_zip_finish(struct attn_zip *z);                           /* writes the central directory */
 

@@ -279,8 +279,7 @@ int attn_draw_tensor(struct attn_draw *d, size_t i, size_t h, size_t heads, cons
     return rc;
 }
 
-/* Whether it may not stay undrawn.  LayerNorm has a bias wherever it has a weight, which comes right before the
- * bias. */
+/* Whether it must be drawn.  LayerNorm has a bias wherever it has a weight, which comes right before it. */
 static bool is_needed(const struct attn_draw *d, size_t i)
 {
     const struct attn_slot *s = &d->t[i].slot;

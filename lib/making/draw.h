@@ -18,7 +18,7 @@ struct attn_dist {
     enum attn_dist_kind kind;
     double a, b;                        /* uniform: from, to; normal: mean, std; constant: a */
     size_t rows;                        /* draw so many rows and keep the first ones; 0: as many as are filled */
-    const char *path; size_t path_len;  /* file: CSV text, one row a line; borrowed */
+    const char *path; size_t path_len;  /* file: CSV text, one row per line; borrowed */
 };
 
 /* One tensor.  If several parts share it, slot describes the first of them. */
@@ -41,13 +41,11 @@ int attn_draw_tensor(struct attn_draw *d, size_t i, size_t h, size_t heads, cons
 /* Checks that every weight has been drawn; required biases that were not drawn become zero. */
 int attn_draw_finish(struct attn_draw *d, struct attn_err *err);
 
-/* Draws tensor i as Hugging Face initialises a model: norms are one (zero where their weights count from one),
- * biases zero, all else is normal with standard deviation 0.02.  A bias that the family does not require stays
- * unset. */
+/* Draws tensor i as Hugging Face initialises a model: norms are one (zero where their weights count from one), biases
+ * zero, all else is normal with standard deviation 0.02.  A bias that the family does not need stays unset. */
 int attn_draw_plain(struct attn_draw *d, size_t i, struct attn_err *err);
 
-/* Draws all tensors as torch constructs the modules in the order of the forward pass: tables randn, norms ones,
- * matrices linear. */
+/* Draws all tensors as torch builds modules in forward order: tables by randn, norms by ones, matrices by linear. */
 int attn_draw_default(struct attn_draw *d, struct attn_err *err);
 
 /* Draws what a recipe says, in its order: the small language of recipe.c.  Errors name the step and its column. */

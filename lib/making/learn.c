@@ -65,8 +65,7 @@ struct couples {
     struct couple *list; size_t n, room;
     uint32_t *slot; size_t slots;                                   /* number + 1, 0: free; slots is a power of 2 */
     uint64_t seed;
-    uint32_t *rising; size_t rises, rising_room;                    /* couples whose counts rose since the last
-                                                                     * ranking */
+    uint32_t *rising; size_t rises, rising_room;                    /* couples whose counts rose since a ranking */
     struct ranked *heap; size_t heap_n, heap_room;
 };
 

@@ -17,7 +17,7 @@
  *     normal(MEAN,STD)
  *     linear                  as torch.nn.Linear draws them, with the bias if the model needs one
  *     zeros, ones, identity
- *     file(PATH)              CSV text, one row a line
+ *     file(PATH)              CSV text, one row per line
  *
  * A random DIST may end in /ROWS: a tensor of ROWS rows is drawn and the first rows are kept (`embed:randn/50000` is
  * torch.nn.Embedding(50000, d) of a larger vocabulary).  A tensor drawn twice keeps the later numbers.  A weight that

@@ -169,8 +169,7 @@ struct attn_norm *attn_slot_norm(struct attn_weights *w, const struct attn_slot 
     }
 }
 
-/* The address of the slot's first output in the data of a tensor, a matrix or a bias; of a table, that of its first
- * row. */
+/* Where the slot's first output is in the data of a tensor, a matrix or a bias; of a table, where its first row is. */
 static const void *from_first(const void *data, const struct attn_slot *s, enum attn_dtype type)
 {
     size_t each = s->is_bias ? 1 : s->transposed ? s->in : s->part == ATTN_PART_POS_EMBED ? s->out : 1;

@@ -23,8 +23,7 @@ static bool is_taken(const struct list *l, const char *name)
     return false;
 }
 
-/* Adds a model; a name that an earlier one has is no longer a way to open it, so that its path takes the name's
- * place. */
+/* Adds a model.  A name that an earlier one has does not open this one, so its path takes the place of the name. */
 static int add(struct list *l, const char *name, const char *path, const char *where, struct attn_err *err)
 {
     struct attn_listed *all = attn_grow(l->of, &l->room, l->n + 1, sizeof *all);

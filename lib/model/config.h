@@ -32,8 +32,7 @@ struct attn_config {
     bool causal, scale, residual, output_projection, bias, tied, unembed;
     bool parallel;                      /* attention and MLP both read the block's input */
     bool scale_by_layer;                /* also divides the scale of layer n by n + 1 */
-    bool attention_bias, mlp_bias;      /* whether q, k, v and o, or the MLP, have biases, if the family leaves it
-                                         * open */
+    bool attention_bias, mlp_bias;      /* whether q, k, v, o and the MLP have biases, if the family leaves it open */
     bool one_norm;                      /* parallel branches read the same norm */
     bool post_norm_residual;            /* what a norm gives takes the place of the stream */
     bool norm_from_one;                 /* RMS norms multiply with 1 + weight */
@@ -41,8 +40,7 @@ struct attn_config {
     bool norm_embed;                    /* what enters the first block is normalised */
     bool qk_norm;                       /* queries and keys are normalised, as the family says */
     bool late_norms;                    /* ... after they are rotated */
-    double clip;                        /* queries, keys and values are clamped to so much and its negative; 0: they
-                                         * are not */
+    double clip;                        /* queries, keys and values are clamped to -clip..clip; 0: they are not */
     bool no_final;                      /* there is no final norm */
     size_t d_embed;                     /* width of the embedding, if it is projected to d; 0: it is not */
     double query_scalar;                /* scores are divided by its root; 0: `scale` says by what */
@@ -52,22 +50,18 @@ struct attn_config {
     bool embed_by_root;                 /* the embedding is multiplied by the root of d */
     bool alibi, alibi_early;            /* scores grow with the position of the key; before dots are scaled, in bf16 */
     bool interleaved;                   /* RoPE pairs (2i, 2i + 1) */
-    bool paired;                        /* weights of queries and keys are stored for such pairs, and turn others: see
-                                         * struct attn_mat */
+    bool paired;                        /* q and k weights are stored for such pairs but rotated as others: attn_mat */
     bool backwards;                     /* RoPE rotates by minus the angle */
     double rotary_share;                /* share of a head's numbers that RoPE rotates, 0 to 1 */
-    size_t rotary;                      /* how many numbers of a head RoPE rotates, derived from rotary_share if it is
-                                         * 0 */
+    size_t rotary;                      /* how many numbers of a head RoPE rotates; 0: by rotary_share */
     struct attn_rope_scaling {
         enum attn_rope_kind kind;
-        double alpha;                   /* of some dynamic ones: stretches theta whatever the text's length; 0: not
-                                         * given */
+        double alpha;                   /* of some dynamic ones: stretches theta at any length of text; 0: not given */
         double factor, low, high, original;     /* llama3: bounds in rotations over the original context */
         /* yarn; attention_factor: also longrope; 0: not given */
         double beta_fast, beta_slow, attention_factor, mscale, mscale_all;
         bool rounded, finetuned;        /* yarn: whether its bounds are whole numbers; a key without a meaning */
-        struct attn_reals few, many;    /* longrope: what speeds are divided by in texts up to `original` tokens, and
-                                         * longer */
+        struct attn_reals few, many;    /* longrope: divisors of speeds, for texts up to `original` tokens and above */
     } rope, local_rope;                 /* local_rope: of layers with a window, if the family tells them apart */
     double local_theta;
     bool rope_apart;                    /* it does */

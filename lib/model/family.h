@@ -1,9 +1,9 @@
 /* family.h - the families of decoders.
  *
- * Each is a row of tables: how its config.json spells what we need to know, what absent keys mean, what its tensors
- * are called and how they are stored.  A new family is a row beside its relatives or in a file of its own, and its name
- * in the list of family.c; what `init` draws for it is a row of the program's families.c.  Nothing under compute/ knows
- * about them. */
+ * Each is a row of tables: how its config.json spells what we need to know, what absent keys mean, what its
+ * tensors are called and how they are stored.  A new family is a row beside its relatives or in a file of its own,
+ * and its name in the list of family.c; what `init` draws for it is a row of the program's families.c.  Nothing in
+ * compute/ knows families. */
 #ifndef ATTN_MODEL_FAMILY_H
 #define ATTN_MODEL_FAMILY_H
 
@@ -65,8 +65,7 @@ struct attn_family {
     const char *const *buffers;         /* names of tensors that are not weights, in a block or outside: ignored */
 };
 
-/* Finds the layers with a window and those without rotation, from the file's lists or the family's rule
- * (family_layers.c). */
+/* Finds layers with a window or without rotation, from the file's lists or the family's rule (family_layers.c). */
 int attn_family_layers(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root);
 /* Reads the list of layers without rotation: "no_rope_layers". */
 int attn_family_no_rope(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root);

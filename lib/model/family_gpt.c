@@ -48,8 +48,8 @@ const struct attn_family attn_gpt2 = {
 /* ---- nanoGPT and minGPT ------------------------------------------------------------------
  *
  * GPT-2 with matrices [out, in], an exact GELU unless the file says otherwise, and biases everywhere or nowhere.  So is
- * the model of the lecture "Let's build GPT" once the matrices of its heads are side by side: only its q, k and v have
- * no bias. */
+ * the model of the lecture "Let's build GPT" once the matrices of its heads are side by side, except that q, k and v
+ * have no bias. */
 
 static const struct attn_key nanogpt_keys[] = {
     COMMON_KEYS_BUT_SCALE,

@@ -28,8 +28,7 @@ int attn_gguf_model_open(struct attn_gguf_model **out, const char *path, struct 
 int attn_gguf_model_check(const struct attn_gguf_model *m, struct attn_err *err);
 void attn_gguf_model_close(struct attn_gguf_model *m);              /* NULL is fine */
 
-/* The GGUF model in a directory: its path, or that of its first shard, malloc'd; NULL: there is none.  Fails if there
- * are several. */
+/* The path, malloc'd, of a directory's GGUF model or its first shard; NULL: none.  Fails if there are several. */
 int attn_gguf_model_in(char **path, const char *dir, struct attn_err *err);
 
 /* ---- what it says ---- */

@@ -1,7 +1,7 @@
 /* gguf_pre.c - the table of tokenizer.ggml.pre.
  *
- * The patterns are those of llama.cpp, spelled as Hugging Face's files have them, for which there are scanners
- * (text/pretoken.h). */
+ * The patterns are llama.cpp's, spelled as in Hugging Face's files, because we have scanners for these
+ * (text/pretoken.h says which). */
 #include "model/gguf_pre.h"
 
 /* Of JSON: each backslash of a pattern is two there, and four here. */

@@ -324,8 +324,7 @@ static void put_numbers(struct attn_out *out, unsigned field, const struct numbe
         put_field(out, x[i].field, x[i].x);
 }
 
-/* Trainer: BPE, whether there are bytes, BOS and EOS.  Normalizer: a space in front, blanks as they are, and as
- * U+2581. */
+/* Trainer: BPE, whether there are bytes, BOS and EOS.  Normalizer: a space in front; blanks as they are, or U+2581. */
 int attn_gguf_tokenizer_model(struct attn_out *out, const struct attn_gguf_model *m, struct attn_err *err)
 {
     struct tokens t;

@@ -29,9 +29,8 @@ static char *below(const char *variable, const char *rest)
 char *attn_hub_root(void)
 {
     static const struct { const char *variable, *rest; } places[] = {
-        {"HF_HUB_CACHE", ""}, {"HUGGINGFACE_HUB_CACHE", ""}, {"HF_HOME", "/hub"}, {"XDG_CACHE_HOME",
-                                                                                   "/huggingface/hub"},
-        {"HOME", "/.cache/huggingface/hub"}};
+        {"HF_HUB_CACHE", ""}, {"HUGGINGFACE_HUB_CACHE", ""}, {"HF_HOME", "/hub"},
+        {"XDG_CACHE_HOME", "/huggingface/hub"}, {"HOME", "/.cache/huggingface/hub"}};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char *path = below(places[i].variable, places[i].rest);
         if (path)

@@ -14,14 +14,12 @@
 char *attn_hub_root(void);
 /* The directory there of a model called NAME or ORG/NAME, in malloc'd memory; NULL: it is not there. */
 char *attn_hub_find(const char *name);
-/* What such a directory's name stands for, as in "gpt2" or "org/name", in malloc'd memory; NULL: it is no such
- * directory. */
+/* What such a directory's name stands for, "gpt2" or "org/name", in malloc'd memory; NULL: it is no such directory. */
 char *attn_hub_name(const char *directory);
-/* Which of the n entries of its snapshots such a directory stands for: the only one, or of several that in refs/main;
- * -1: none. */
+/* Which of the n entries of its snapshots such a directory stands for: the only one, or that in refs/main; -1: none. */
 int attn_hub_main(const char *directory, struct dirent **entry, int n);
-/* If a directory has snapshots, *path, malloc'd, becomes that of the one it stands for, and *inside is true; without
- * one it is an error. */
+/* If a directory has snapshots, *path, malloc'd, becomes that of the one it stands for, and *inside is true.  It is an
+ * error if it has none. */
 int attn_hub_enter(char **path, bool *inside, struct attn_err *err);
 
 #endif

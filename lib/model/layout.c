@@ -148,8 +148,7 @@ static void weight_shape(const struct attn_config *c, enum attn_part p, size_t *
     *cols = shape[p][1];
 }
 
-/* Parts that share a tensor: how many outputs it has, how many there are before those of this part, and how many it
- * takes. */
+/* Parts that share a tensor: how many outputs it has, how many come before this part's, how many this part takes. */
 struct sharing { size_t all, first, mine; };
 
 /* Of q, k and v with so many heads of each. */

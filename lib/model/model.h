@@ -23,8 +23,7 @@ struct attn_model {
     size_t n_made;
     char *warning;                      /* see attn_model_warning */
     bool bare;                          /* tensor names lack the family's prefix */
-    void **copy;                        /* [tensors of all files] copies of tensors that are not aligned for their
-                                         * type */
+    void **copy;                        /* [tensors of all files] copies of those not aligned for their type */
     struct attn_weights w;
     struct attn_hook_points hooks;      /* which activations it announces with its own kind of attention */
     char scale[32];                     /* what dots are multiplied by: "sqrt", "none" or a number */
@@ -64,7 +63,7 @@ int attn_save_made(struct attn_out *out, const struct attn_st_tensor *t, size_t 
 /* Writes the weights of a GGUF model as its family stores them (gguf_save.c). */
 int attn_gguf_save_weights(struct attn_out *out, const struct attn_model *m, const struct attn_save_opts *o,
                            size_t *tensors, struct attn_err *err);
-/* A file of its directory, such as config.json; *there: whether it has it. */
+/* Writes a file of a GGUF model's directory, such as config.json, made of the metadata. */
 int attn_gguf_save_file(struct attn_out *out, const struct attn_model *m, const char *file, struct attn_err *err);
 bool attn_gguf_saves(const struct attn_model *m, const char *file);
 

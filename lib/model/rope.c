@@ -64,8 +64,7 @@ static double yarn_attention_factor(const struct attn_rope_scaling *s)
 /* Longrope: the context before it was extended, and by what. */
 struct extension { double context, factor; };
 
-/* Older files state the context beside the scaling, and what stands in the scaling did not count; in newer files both
- * do. */
+/* Older files state the context beside the scaling, and one inside it did not count; in newer files both count. */
 static struct extension extension_of(const struct attn_config *c, const struct attn_rope_scaling *s)
 {
     double n = (double)c->trained_ctx,

@@ -13,8 +13,7 @@
 #include "io/safetensors.h"
 #include "model/model.h"
 
-/* What is copied as it is, where the model has it.  A directory that has one of these from another model would be
- * misread. */
+/* Copied as they are, where the model has them.  In a directory that keeps another model's, they would be misread. */
 static const char *const copied[] = {"config.json", "vocab.json", "merges.txt", "tokenizer.json",
                                      "tokenizer_config.json",
                                      "added_tokens.json", "special_tokens_map.json", "tokenizer.model", "tokenizer.bin",
@@ -49,8 +48,7 @@ static int check_there(const struct attn_model *m, const char *dir, bool replace
                                        "model there with --force", dir, found);
 }
 
-/* An output layer that is the embedding, as PyTorch saves it, is the same bytes under a second name, which nothing
- * reads. */
+/* An output layer that is the embedding: PyTorch saves the same bytes under a second name, which nothing reads. */
 static bool is_second_name(const struct attn_model *m, const struct attn_st_tensor *t, const bool *used)
 {
     return !used[attn_shards_index(&m->weights, t)] && t->data == m->tensor[0]->data && t->bytes == m->tensor[0]->bytes;

@@ -28,10 +28,10 @@
 
 /* Symbol and name of each; the default model comes first. */
 #define BUILTINS(each) \
-    each(tiny, "tiny") each(life, "life") each(life_full, "life-full") each(life_4_heads, \
-        "life-4-heads") each(journey, "journey") \
-    each(journey_causal, "journey-causal") each(journey_multi_head, "journey-multi-head") each(stacked, "stacked") \
-    each(induction, "induction")
+    each(tiny, "tiny") \
+    each(life, "life") each(life_full, "life-full") each(life_4_heads, "life-4-heads") \
+    each(journey, "journey") each(journey_causal, "journey-causal") each(journey_multi_head, "journey-multi-head") \
+    each(stacked, "stacked") each(induction, "induction")
 
 #define EMBED(of, name) \
     ATTN_EMBED(attn_##of##_config, "models/" name "/config.json"); \
@@ -45,8 +45,8 @@ struct builtin_file { const char *name; const unsigned char *data, *end; };
 struct attn_builtin { const char *name; struct builtin_file file[3]; };
 
 #define ROW(of, name) \
-    {name, {{"config.json", attn_##of##_config, attn_##of##_config_end}, {"vocab.json", attn_##of##_vocab, \
-        attn_##of##_vocab_end}, \
+    {name, {{"config.json", attn_##of##_config, attn_##of##_config_end}, \
+            {"vocab.json", attn_##of##_vocab, attn_##of##_vocab_end}, \
             {"model.safetensors", attn_##of##_weights, attn_##of##_weights_end}}},
 static const struct attn_builtin builtins[] = { BUILTINS(ROW) };
 enum { N_BUILTINS = sizeof builtins / sizeof *builtins };
@@ -142,9 +142,8 @@ static int not_found(const char *name, struct attn_err *err)
     return attn_fail(err, ATTN_EIO,
         "no model '%s': it is not built in ('attn-cli models' lists those), nor a directory in ATTN_MODEL_PATH (%s), "
         "%s or here, nor in Hugging Face's cache; a path needs a slash, as in ./%s. Nothing is downloaded here: where "
-        "there is a network, do 'huggingface-cli download %s --local-dir %s', and bring that directory", name, env &&
-                     *env ? env : "not set",
-        ATTN_MODELS_DIR, name, name, name);
+        "there is a network, do 'huggingface-cli download %s --local-dir %s', and bring that directory",
+        name, env && *env ? env : "not set", ATTN_MODELS_DIR, name, name, name);
 }
 
 /* A path that is not there; "openai-community/gpt2" may be a name in Hugging Face's cache, too. */
@@ -156,10 +155,9 @@ static int no_directory(const char *path, struct attn_err *err)
             return attn_fail(err, ATTN_EIO, "%s: cannot open: No such file or directory", path);
     const char *slash = strchr(path, '/');
     bool named = slash && *path != '.' && slash > path && slash[1] && !strchr(slash + 1, '/');
-    return attn_fail(err, ATTN_EIO, "%s/config.json: cannot open: No such file or directory: there is no directory "
-                                    "%s%s", path,
-                     path, named ? ", nor a model of this name in Hugging Face's cache, where 'huggingface-cli "
-                                   "download' would put it" : "");
+    return attn_fail(err, ATTN_EIO,
+        "%s/config.json: cannot open: No such file or directory: there is no directory %s%s", path, path, named ?
+        ", nor a model of this name in Hugging Face's cache, where 'huggingface-cli download' would put it" : "");
 }
 
 const char *attn_source_installed(void)
@@ -274,10 +272,9 @@ static int refuse_file(const char *path, struct attn_err *err)
     rc = attn_hint_file(&map, path, err);
     attn_map_close(&map);
     bool words = attn_ends_with(path, ".json") && !attn_ends_with(path, "config.json");
-    return rc ? rc
-         : attn_fail(err, ATTN_EFORMAT, "%s: is a file, expected the directory of a model, which has a config.json, "
-                                        "or a GGUF file%s", path,
-                     words ? "; of a vocabulary, 'init -o DIR --vocab FILE' makes one" : "");
+    return rc ? rc : attn_fail(err, ATTN_EFORMAT,
+        "%s: is a file, expected the directory of a model, which has a config.json, or a GGUF file%s", path,
+        words ? "; of a vocabulary, 'init -o DIR --vocab FILE' makes one" : "");
 }
 
 /* Rather than the name of a model, which is looked for. */
@@ -445,8 +442,7 @@ bool attn_source_has(const struct attn_source *s, const char *file)
     return !missing;
 }
 
-/* Links are followed, because a download cache of models is made of them.  Any file may be a pointer to what was not
- * downloaded. */
+/* Links are followed, as a download cache of models is made of them.  Any file may be a pointer, not downloaded yet. */
 static int open_file(const char *path, size_t limit, struct attn_map *out, struct attn_err *err)
 {
     int rc = attn_map_open_found(out, path, limit, ATTN_LINKS_FOLLOWED, err);

@@ -19,8 +19,7 @@ struct attn_source {
     char *name;                         /* the last component of its path, or its built-in name */
     char *dir;                          /* NULL: built in */
     const struct attn_builtin *builtin;
-    struct attn_gguf_model *gguf;       /* a GGUF model, whose files are made of its metadata, and dir its path; else
-                                         * NULL */
+    struct attn_gguf_model *gguf;       /* NULL or a GGUF model: its metadata makes the files, and dir is its path */
     struct attn_course *course;         /* NULL: it is a directory; dir is then that of the file */
 };
 
@@ -45,8 +44,7 @@ const void *attn_source_index(const struct attn_source *s);
 
 /* The path of a file, like "DIR/config.json", in malloc'd memory, for messages and for opening; NULL: no memory. */
 char *attn_source_path(const struct attn_source *s, const char *file);
-/* True, too, where that cannot be found out, so that opening it says why: what is left out for that would change tokens
- * and digests. */
+/* True, too, if nobody can tell: then opening it says why.  Leaving a file out would change tokens and digests. */
 bool attn_source_has(const struct attn_source *s, const char *file);
 int attn_source_open(const struct attn_source *s, const char *file, size_t limit, struct attn_map *out,
                      struct attn_err *err);

@@ -72,8 +72,7 @@ const struct attn_st_tensor *attn_strays_tied(const struct attn_model *m, const 
 static void compare_tied(struct attn_model *m, const struct attn_st_tensor *t, const struct attn_st_tensor *embed,
                          size_t ends)
 {
-    size_t last = t->bytes - smaller(ends, t->bytes - ends);            /* all is compared once where the ends are all
-                                                                         * of it */
+    size_t last = t->bytes - smaller(ends, t->bytes - ends);            /* compares nothing twice if the ends overlap */
     bool same = t->bytes == embed->bytes && strcmp(t->dtype, embed->dtype) == 0 &&
                 memcmp(t->data, embed->data, ends) == 0 &&
                     memcmp(t->data + last, embed->data + last, t->bytes - last) == 0;

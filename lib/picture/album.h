@@ -1,9 +1,9 @@
 /* album.h - the matrices that a picture is drawn from, regardless of their source: a run or a saved dump.
  *
- * A sheet is one activation, [n, rows, cols]: n matrices, one for each head, or a single one.  Rows are tokens, or what
- * the axes say; columns have labels too (`keys`) or are numbered.  Sheets of one `kind` (the same activation in several
- * layers) are drawn together and share their colour scale.  Names and tokens are borrowed, an activation's numbers may
- * be. */
+ * A sheet is one activation, [n, rows, cols]: n matrices, one for each head, or a single one.  Rows are tokens, or
+ * what the axes say; columns have labels too (`keys`) or are numbered.  Sheets of one `kind` (the same activation in
+ * several layers) are drawn together and share their colour scale.  Names and tokens are borrowed; an activation's
+ * numbers may be, too. */
 #ifndef ATTN_PICTURE_ALBUM_H
 #define ATTN_PICTURE_ALBUM_H
 
@@ -23,8 +23,7 @@ struct attn_sheet {
     const char *said;                   /* the title in the language of a page, or `title` if that is a name; NULL: it
                                          * is looked up */
     int layer;                          /* -1: outside of the blocks */
-    const char *name;                   /* shown instead of the layer, which is then only an index; NULL: show the
-                                         * layer */
+    const char *name;                   /* shown in place of the layer, which is then only an index; NULL: the layer */
     size_t n, rows, cols;
     const size_t *heads;                /* [n]; NULL: no head axis, and n is 1 unless there are steps */
     const size_t *steps; size_t head;   /* [n]: steps of training after which each matrix was recorded, all of one head
@@ -38,15 +37,13 @@ struct attn_sheet {
     const unsigned char *mask;          /* [rows, cols], or with `masks` [n, rows, cols]: not 0 where a mask is known to
                                          * hide the key; NULL: none is */
     bool masks;
-    const struct attn_label *words;     /* [n, rows, cols]: to write in the cells, of figures only; NULL: nothing is
-                                         * written */
+    const struct attn_label *words;     /* [n, rows, cols]: to write in the cells of figures; NULL: nothing */
     const struct attn_label *brief;     /* shorter ones, for a width on paper where these have no room; NULL: none */
     float *own;                         /* the same if the album owns it */
     size_t opens, next;                 /* first sheet of its kind; the one after this: set by attn_album_link */
 };
 
-/* The likeliest tokens after a position, the likeliest first; n 0: a logit is not finite.  text NULL: only the id is
- * known. */
+/* The tokens after a position, likeliest first; n 0: a logit is not finite.  text NULL: only the id is known. */
 enum { ATTN_ALBUM_NEXT = 5 };
 struct attn_album_next { struct { const char *text; size_t len; int32_t id; double p; } of[ATTN_ALBUM_NEXT]; size_t n;
     };
@@ -63,14 +60,12 @@ struct attn_album {
     size_t H, Hkv;                      /* its numbers of heads; 0: unknown */
     const char *text; size_t text_len;  /* the sentence; NULL: unknown */
     const char *keys_text; size_t keys_len;     /* the text attended to, if it is another; NULL: unknown */
-    const struct attn_tokens *queries, *keys;   /* of rows and columns; NULL: unknown.  start = end = 0: position
-                                                 * unknown */
+    const struct attn_tokens *queries, *keys;   /* of rows and columns, or NULL.  start = end = 0: position unknown */
     struct attn_sheet *sheet; size_t n, room;
     unsigned char **mask; size_t n_masks, masks_room;   /* owned */
     const struct attn_edits *edits;     /* of the run; NULL: none, or unknown */
     struct attn_album_next next;        /* n 0 also if not requested or without an output layer */
-    char no_next[192];                  /* why there is none although one was requested; "": there are, or nobody
-                                         * asked */
+    char no_next[192];                  /* why there are none although they were asked for; else "" */
     struct attn_album_without *without; size_t n_without;       /* owned, as what follows */
     struct attn_album_lens *lens; size_t n_lens, lens_room;     /* by layer */
     char no_lens[192];                  /* why there is none although it was requested, likewise */
@@ -91,8 +86,7 @@ const struct attn_tokens *attn_album_columns(const struct attn_album *a, const s
 /* What a title says of the run's edits: ", edited: L0H0 = 0, L1H2 *= 2 and 5 more", or "". */
 enum { ATTN_ALBUM_EDITS = 384 };
 void attn_album_edits(char text[ATTN_ALBUM_EDITS], const struct attn_album *a);
-/* Whether rows are tokens, for they may also be layers or a file's: as the axes say, else where the token of each is
- * known. */
+/* Whether rows are tokens, and not layers or a file's: as the axes say, else if the token of each is known. */
 bool attn_album_rows_are_tokens(const struct attn_album *a, const struct attn_sheet *s);
 
 /* Links the sheets of each kind, before they are drawn. */

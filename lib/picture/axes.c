@@ -1,7 +1,6 @@
 /* Principal axes go through the origin, so that angles stay those of the cosines as far as a plane can have them: of
  * the products between all vectors, the eigenvectors with the largest eigenvalues are the coordinates, up to their
- * lengths.  They are found by Jacobi's rotations, whose order is fixed, so that the same vectors have the same
- * picture. */
+ * lengths.  They are found by Jacobi's rotations, in a fixed order, so that the same vectors give the same picture. */
 #include "picture/axes.h"
 
 #include <math.h>

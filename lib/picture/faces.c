@@ -11,8 +11,7 @@
 #define ATTN_BUILT "build/release"      /* where what is made before this file is */
 #endif
 
-/* The length of the font in four bytes, the first being the least, and the font as zlib packs it: see
- * data/fonts/cut.c. */
+/* The font's length in four bytes, the lowest first, and the font, packed by zlib: see data/fonts/cut.c. */
 ATTN_EMBED(attn_face_sans, ATTN_BUILT "/sans.face");
 ATTN_EMBED(attn_face_mono, ATTN_BUILT "/mono.face");
 ATTN_EMBED(attn_face_chinese, ATTN_BUILT "/chinese.face");

@@ -20,8 +20,7 @@
 /* ---- numbers as steps of a palette, and back (scale.c) ---- */
 
 enum {
-    ATTN_STEP_BLANK = ATTN_STEPS,       /* hidden: by the mask, -inf, the first key; on a log scale what is not above
-                                         * 0 */
+    ATTN_STEP_BLANK = ATTN_STEPS,       /* hidden: by the mask, -inf, the first key; on log scales all up to 0 */
     ATTN_STEP_NAN                       /* NaN, and inf */
 };
 

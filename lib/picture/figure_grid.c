@@ -1,4 +1,4 @@
-/* figure_grid.c - plans a grid: all matrices as small panels of one size without labels of tokens, a layer a row. */
+/* figure_grid.c - plans a grid: all matrices as small panels of one size, without tokens' labels, one row per layer. */
 #include "picture/section.h"
 
 #include <string.h>

@@ -72,8 +72,8 @@ static void plan_axes(struct attn_section *s)
     s->top = attn_section_axis(attn_album_columns(s->album, s->first), s->cols, s->wide, ATTN_TOP_MAX, true);
 }
 
-/* Finds the largest cells of at least `least` with which the panels, fewer beside each other if need be, are no wider
- * than `most`. */
+/* Finds the largest cells, of `least` or more, with which the panels are at most `most` wide; fewer of them may then
+ * be side by side. */
 static bool find_cells(struct attn_section *s, size_t least, size_t most)
 {
     enum { LARGEST = 40 };

@@ -5,9 +5,9 @@
  * of Debian's fonts, cut and packed when the program is built, and opened when a letter of theirs is needed.  A face
  * of the system is never taken: another machine would draw something else.
  *
- * A character that none of them has is a frame with its code point; so is one whose letters change with their
- * neighbours (Arabic, Devanagari), or that is a picture of its own (emoji).  Accents that follow a letter are joined
- * with it. */
+ * A character that none of them has is a frame with its code point; so is one whose letters change with
+ * their neighbours (Arabic, Devanagari), or that is a picture of its own (emoji).  Accents join the letter
+ * that they follow. */
 #ifndef ATTN_PICTURE_LETTERING_H
 #define ATTN_PICTURE_LETTERING_H
 

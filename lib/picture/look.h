@@ -1,5 +1,4 @@
-/* look.h - how pictures of an album look, palettes and other choices of the user, and the formats in which one is
- * drawn. */
+/* look.h - how pictures of an album look: palettes, other choices of the user, and the formats that draw. */
 #ifndef ATTN_PICTURE_LOOK_H
 #define ATTN_PICTURE_LOOK_H
 
@@ -18,8 +17,7 @@ static inline bool attn_is_bright(struct attn_rgb c)
 
 /* The colours of a scale, and clearly different ones for cells outside of it. */
 struct attn_palette;
-enum { ATTN_STEPS = 240 };              /* colours of a scale; the rest of an 8-bit image is for text and special
-                                         * cells */
+enum { ATTN_STEPS = 240 };              /* colours of a scale; 8-bit images use the rest for text and special cells */
 struct attn_rgb attn_palette_color(const struct attn_palette *p, unsigned step);        /* step < ATTN_STEPS */
 struct attn_rgb attn_palette_nan(const struct attn_palette *p);         /* NaN */
 /* hidden: -inf, and on a log scale of one sign 0 or less */
@@ -60,8 +58,7 @@ struct attn_look {
     const struct attn_figure_method *figure;    /* NULL: heat maps */
     const char *query, *axes;
     bool dense;                         /* labels may be fewer than would fit, so that more matrices do */
-    char *note;                         /* gets what was arranged otherwise than asked: ATTN_PLOT_NOTE; NULL: nobody
-                                         * asks */
+    char *note;                         /* gets what was arranged otherwise than asked, ATTN_PLOT_NOTE bytes; or NULL */
     const struct attn_language *language;       /* of pages; NULL: English */
     struct attn_lacks *lacks;           /* gets what is drawn as a box for want of a letter; NULL: nobody asks */
 };
@@ -93,8 +90,7 @@ int attn_html_write(struct attn_out *o, const struct attn_album *a, const struct
 
 enum { ATTN_SVG_SQUARES = 10000, ATTN_PDF_SQUARES = 2500 };         /* a matrix with more numbers is an image in an SVG,
                                                                      * in a PDF */
-unsigned attn_term_256(struct attn_rgb c);              /* the nearest of those (16 to 255 of 256) that are the same
-                                                         * everywhere */
+unsigned attn_term_256(struct attn_rgb c);              /* the nearest of the fixed ones, 16 to 255 of 256 */
 /* What follows on a terminal of 256 colours or more gets this ground, and letters that stand out from such a ground. */
 void attn_term_ground(struct attn_out *o, struct attn_rgb c, int colors);
 void attn_term_letters(struct attn_out *o, struct attn_rgb ground);

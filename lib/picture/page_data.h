@@ -14,7 +14,7 @@
  * Edits, what comes next without each head, the lens and the ranking are there only if there are any.  The ranking has
  * what a run knows of its heads (ask/scores.h): the scores that are shares of the attention, null where no row offers
  * one, the main role of each head, null if it has none, and the rule it is named by, for pages that compute; of two
- * heads and more of one text that looks at itself, if no weight is negative.  A token is {"id", "text", "start", "end"},
+ * heads and more of a text that looks at itself, if no weight is negative.  A token is {"id", "text", "start", "end"},
  * its id -1 if that is unknown; "keys" is null if they are the queries.  A sheet is {"kind", "title", "layer", "name",
  * "heads", "rows", "cols", "keys", "ofKeys", "beyond", "mask", "masks", "type"}, where "name" replaces the layer.
  * "mask" is which of the masks it has, null if none is known, as lengths of runs over its rows, what queries see first;

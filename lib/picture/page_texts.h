@@ -1,15 +1,14 @@
 /* page_texts.h - what the scripts of a page say, in its language.
  *
  * A script says tr("%s tokens", n) (page/texts.js): a page in another language than English has the texts that its own
- * scripts say in a dictionary, {"%s tokens": "%s 个词元", ...}, in a block that is no script.  An English page has none. */
+ * scripts say in a dictionary, {"%s tokens": "%s 个词元", ...}, in a block that is no script.  English pages have none. */
 #ifndef ATTN_PICTURE_PAGE_TEXTS_H
 #define ATTN_PICTURE_PAGE_TEXTS_H
 
 #include "picture/policy.h"
 
 struct attn_page_texts {
-    struct attn_out *out;               /* in memory: what is composed may have a token in it, so it is escaped in the
-                                         * end */
+    struct attn_out *out;               /* in memory: what is composed is escaped at the end, as it may hold a token */
     const struct attn_language *language;
     const char **said; size_t n, room;  /* in the dictionary already */
     bool failed;                        /* memory ran out */

@@ -26,7 +26,7 @@ struct attn_rgb attn_canvas_color(const struct attn_palette *p, uint8_t pixel);
 bool attn_canvas_write(struct attn_canvas *c, struct attn_faces *f, const struct attn_lettering *w,
                        const uint8_t *color);
 
-/* *png gets malloc'd bytes: 8 bits a pixel, with the palette of a canvas; 24 where texts cover cells. */
+/* *png gets malloc'd bytes: 8 bits per pixel, with the palette of a canvas; 24 where texts cover cells. */
 int attn_png_encode(unsigned char **png, size_t *len, const struct attn_canvas *c, const struct attn_palette *palette,
                     struct attn_err *err);
 

@@ -19,8 +19,8 @@
 
 enum { DECADES = 6 };
 
-struct range { double least, most, smallest; };         /* of finite numbers; smallest: magnitude above 0; least > most:
-                                                         * none yet */
+/* of finite numbers; smallest: magnitude above 0; least > most: none yet */
+struct range { double least, most, smallest; };
 
 static size_t first_column(const struct attn_scale *s, const struct attn_sheet *sheet)
 {

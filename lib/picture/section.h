@@ -65,10 +65,8 @@ struct attn_section {
 int attn_section_plan(struct attn_section *s, const struct attn_album *a, const struct attn_sheet *first,
                       const struct attn_look *look, size_t width, const struct attn_cell_size *equal,
                       struct attn_err *err);
-size_t attn_section_caption(const struct attn_section *s);         /* height of a panel's caption; 0: panels have
-                                                                    * none */
-size_t attn_section_pitch(const struct attn_section *s);            /* from the left of a panel to that of the next
-                                                                     * one */
+size_t attn_section_caption(const struct attn_section *s);          /* height of a panel's caption, or 0 */
+size_t attn_section_pitch(const struct attn_section *s);            /* from the left of a panel to that of the next */
 size_t attn_section_down(const struct attn_section *s);             /* from the top of a panel to that of the one below,
                                                                      * less its caption */
 size_t attn_legend_height(const struct attn_section *s);

@@ -5,8 +5,7 @@
  * in compute/attention_f64.c, and announces it as a run announces its activations: rows of x are the embeddings of the
  * "tokens".  So every kind of attention, every format and every derivation is that of a run.
  *
- * Only what follows from what is given is announced: scores alone have no dots, and without values there is no
- * context. */
+ * Only what follows from the numbers is announced: scores alone have no dots; without values there is no context. */
 #ifndef ATTN_RUN_ATTEND_H
 #define ATTN_RUN_ATTEND_H
 

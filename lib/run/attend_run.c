@@ -217,8 +217,8 @@ static int weigh(struct work *w, double *pattern, const double *scores, size_t h
         attn_f64_linear(pattern, w->q + (h * a->Tq + q) * a->dh, w->k + h / (a->H / a->Hkv) * a->Tk * a->dh, w->seen,
                         a->Tk, a->dh);
     else if (!attn_f64_weights(pattern, scores, a->weights, a->Tk))
-        return attn_fail(w->err, ATTN_EFORMAT, "query %zu of head %zu: its scores add up to 0, so that there is nothing "
-                                               "to divide them by", q, h);
+        return attn_fail(w->err, ATTN_EFORMAT, "query %zu of head %zu: its scores add up to 0, so that there is "
+                                               "nothing to divide them by", q, h);
     if (renorm || a->late)
         attn_f64_keep(pattern, w->seen, renorm, a->Tk);
     attn_drop_f64(&drop, pattern, q, a->Tk);

@@ -170,8 +170,8 @@ static int check_kind(const struct attn_attend *a, const struct attn_attend_opts
     if (o->kind.form == ATTN_LINEAR && (o->weights || o->late))
         return attn_fail(err, ATTN_EUSAGE, "linear attention has no softmax: leave out --weights and --mask-weights");
     if (o->late && o->kind.form == ATTN_CAUSAL_RENORM)
-        return attn_fail(err, ATTN_EUSAGE, "--mask-weights leaves weights undivided, which causal-renorm divides: leave "
-                                           "one of them out");
+        return attn_fail(err, ATTN_EUSAGE, "--mask-weights leaves weights undivided, which causal-renorm divides: "
+                                           "leave one of them out");
     if (has(a, SCORES) && (o->kind.scaling || o->cap != 0))
         return attn_fail(err, ATTN_EUSAGE, "--scores are what the softmax reads, after the scale and a soft cap: leave "
                                            "those out, or give --dots");
@@ -226,8 +226,8 @@ static int find_shared_heads(struct attn_attend *a, const struct attn_attend_opt
     return ATTN_OK;
 }
 
-/* Vectors of one kind: given, or made of rows by weights; *rows and *width get their sizes.  In neither case: nothing
- * changes. */
+/* Vectors of one kind: given, or made of rows by weights; *rows and *width get their sizes, and stay as they are if
+ * there are no such vectors. */
 static int find_vectors(struct attn_attend *a, const struct attn_attend_opts *o, int vectors, int weight, int from,
                         size_t heads, size_t *rows, size_t *width, struct attn_err *err)
 {

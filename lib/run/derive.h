@@ -1,11 +1,9 @@
 /* derive.h - activations that no step of the forward pass needs, computed from those that it announces:
  *
- *     attn.result [H, T, d]   each head's part of attn.out: its columns of the context times its rows of the output
- *     projection,
- *                             without the bias
+ *     attn.result [H, T, d]   each head's part of attn.out, without the bias: its columns of the context times its rows
+ *                             of the output projection
  *     attn.norms [H, T, Tk]   the pattern times the Euclidean norm of what the key's value adds to the output: v of the
- *     head
- *                             (or of the key/value head that serves it) times its rows of the output projection
+ *                             key/value head that serves it, times its rows of the output projection
  *     rollout [T, T]          R = (0.5 mean of the heads' patterns + 0.5 I) times R of the layer before
  *     lens [T, V]             the final norm and the output layer, applied to the residual stream after the block
  *     attn.mask [T, Tk]       1 where a query may give a key a weight, 0 where it is hidden; the same for all heads
@@ -14,8 +12,7 @@
  *                             row is divided
  *
  * If an observer wants one, the run gets one more observer, the last, which watches what these are made of and
- * announces them.  So they follow from what was edited, and a run in which nobody wants them does not know that they
- * exist. */
+ * announces them.  So they follow from what was edited, and cost a run in which nobody wants them nothing. */
 #ifndef ATTN_RUN_DERIVE_H
 #define ATTN_RUN_DERIVE_H
 

@@ -8,8 +8,7 @@
 
 #include "attn.h"
 
-/* Fails if a number is out of range, as attn_kind_parse does for text: callers of the library fill in the struct
- * themselves. */
+/* Fails if a number is out of range, as attn_kind_parse does for text: callers of the library fill in structs, too. */
 int attn_kind_check(const struct attn_kind *k, struct attn_err *err);
 /* What a query sees, for a table: "the last 4, including itself"; "" for the model's own, which only the model knows.
  * causal: the model's own mask. */

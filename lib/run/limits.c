@@ -47,8 +47,7 @@ struct attn_limits {
     int threads;                        /* of the team; 0: there is none */
     size_t caches, bytes;               /* of the last-level caches; of the buffer, whole chunks */
     char *buffer;                       /* NULL: not needed yet */
-    size_t next;                        /* the chunk to read next; in turn, so that it is long since evicted from the
-                                         * caches */
+    size_t next;                        /* the chunk to read next, in turn: so the caches have lost it by then */
     size_t chunk, chunks;               /* bytes of a chunk, and how many are read in turn */
     int places;                         /* of a chunk that are read side by side */
 };
@@ -143,8 +142,8 @@ static double multiplied_pairs(size_t times)
     return 2.0 * (double)times * SHEET * 2 * WORDS * ATTN_PANEL;
 }
 
-/* In place: from the second time on x is a softmax already, which takes as long.  Rows take each step together, as in
- * attention. */
+/* In place: from the second time on x is a softmax already, which takes as long.  As in attention, rows take each step
+ * of it together. */
 static void softmax(float *x, float *y)
 {
     bool finite;

@@ -32,8 +32,7 @@ static int no_tokens(struct attn_err *err)
     return attn_fail(err, ATTN_EUSAGE, "there are logits of 0 tokens, expected one at least");
 }
 
-/* The likeliest of V tokens; of equally likely ones, that with the lowest id.  -inf rules a token out, but not all of
- * them. */
+/* The likeliest of V tokens; of equally likely ones, that with the lowest id.  -inf rules out tokens, but not all. */
 static int find_best(int32_t *best, const float *logits, size_t V, struct attn_err *err)
 {
     bool finite;
@@ -258,8 +257,7 @@ struct attn_sampler {
     uint64_t state;
     const float *logits;                /* set during a draw */
     double *weight;                     /* [V] probabilities relative to the likeliest, which has 1 */
-    int32_t *heap;                      /* [V] a heap of the tokens not taken off yet, then those taken off, likeliest
-                                         * last */
+    int32_t *heap;                      /* [V] a heap of the tokens left, then those taken off it, likeliest last */
     size_t left;                        /* how many are in the heap */
 };
 
@@ -394,8 +392,8 @@ static int32_t draw(struct attn_sampler *s)
     for (i = 0; i < n; i++)
         whole += s->weight[kept[i]];
     double at = attn_splitmix_unit(attn_splitmix_next(&s->state)) * whole;
-    int32_t last = kept[0];             /* rounding may make `at` the whole sum: then the last token with a weight is
-                                         * taken */
+    /* Rounding may make `at` the whole sum: then the last token that has a weight is taken. */
+    int32_t last = kept[0];
     for (i = 0; i < n && sum <= at; i++) {
         if (s->weight[kept[i]] > 0)
             last = kept[i];

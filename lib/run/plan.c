@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of logits in one band: the more, the less often the output layer is read; at most so many numbers if they are
- * not few. */
+/* Rows of logits in one band: with more, the output layer is read less often; beyond LOGITS numbers, only a few. */
 enum { LOGIT_ROWS = 128, LOGIT_ROWS_FEW = 32, LOGITS = 1 << 23 };
 
 /* ---- what can be selected ---- */
@@ -326,8 +325,7 @@ int attn_run_measure(struct attn_cost *out, const struct attn_model *m, const st
 
 /* ---- costs ---- */
 
-enum { NPY_HEADER = 128, CSV_NUMBER = 12 };     /* bytes; most numbers in CSV have nine digits, a sign, a point and a
-                                                 * comma */
+enum { NPY_HEADER = 128, CSV_NUMBER = 12 };     /* bytes; CSV has nine digits, sign, point and comma in most numbers */
 
 static unsigned selected(void *self, int act, int layer)
 {

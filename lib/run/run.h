@@ -25,12 +25,10 @@ struct attn_run {
     size_t rows;                        /* so far, of passes that gain by panels, as if all were long */
     size_t copy_after;                  /* so many rows; SIZE_MAX: never, or it is done */
     struct attn_panels panels;
-    bool scanned;                       /* the weights were checked: numbers that are not finite do not come from
-                                         * them */
+    bool scanned;                       /* the weights are known to be finite: NaN does not come from them */
 };
 
-/* What panels would be for.  A run with caches will continue texts, one row after another, unless one row gains
- * nothing. */
+/* What panels would be for.  A run with caches will continue texts row by row, unless single rows gain nothing. */
 struct attn_panels_use attn_run_use(const struct attn_run *r);
 /* As attn_run_new, for a single pass. */
 int attn_run_new_once(struct attn_run **out, const struct attn_model *m, const struct attn_plan *p,

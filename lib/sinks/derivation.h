@@ -42,8 +42,7 @@ enum attn_passage_kind { ATTN_PASSAGE_STEP, ATTN_PASSAGE_PART, ATTN_PASSAGE_WORD
                         ATTN_PASSAGE_FORMULA, ATTN_PASSAGE_SUM, ATTN_PASSAGE_TABLE, ATTN_PASSAGE_DIAGRAM };
 struct attn_passage {
     enum attn_passage_kind kind;
-    char *text;                         /* title of a step or a part of it, words, command line, name of a sum's result;
-                                         * else NULL */
+    char *text;                         /* a title, words, a command line, or the name of a sum's result; else NULL */
     struct attn_formula formula;
     struct attn_term *term; size_t terms, term_room;    /* of a sum */
     struct attn_number result;

@@ -1,12 +1,11 @@
-/* derivation_html.c - prints a derivation as a page that needs nothing else, with formulas in MathML and the diagram as
- * SVG. */
+/* derivation_html.c - prints a derivation as a page that needs nothing else: formulas in MathML, the diagram in SVG. */
 #include "sinks/derivation_write.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The page has no fonts, and its content policy forbids loading anything.  Only a worksheet has a script, which checks
- * answers. */
+/* The page has no fonts, and its content policy forbids loading anything.  Only worksheets have a script: it checks
+ * what is typed. */
 static const char html_head[] =
     "<head>\n"
     "<meta charset=\"utf-8\">\n"
@@ -102,8 +101,7 @@ static void html_formula(struct attn_out *o, const struct attn_language *l, cons
     attn_out_str(o, "</math></div>\n");
 }
 
-/* A field that says whether what is typed is right: to one unit of the last digit, as rounding in between may cost
- * that. */
+/* A field that says whether what is typed is right, to one unit of the last digit, which rounding may cost. */
 static void html_gap(struct attn_out *o, const struct attn_language *l, const struct attn_number *n)
 {
     char x[ATTN_NUM_FIXED_MAX + 1];

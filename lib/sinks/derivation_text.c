@@ -8,8 +8,7 @@
 #include "sinks/print.h"
 #include "text/label.h"
 
-enum { WIDEST_LINE = 100, GAP = 2, DEEP = 4, DEEPER = 8 };      /* columns; text in lines wider than 100 is hard to
-                                                                 * read */
+enum { WIDEST_LINE = 100, GAP = 2, DEEP = 4, DEEPER = 8 };      /* columns; wider lines are hard to read */
 
 /* ---- words wrapped ----------------------------------------------------------------------- */
 

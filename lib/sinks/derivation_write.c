@@ -87,8 +87,7 @@ const char *attn_heading_number(char buf[48], struct attn_headings *h, enum attn
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/* Tags of MathML and commands of TeX are no words, and neither is a lone letter.  Names such as Attention(Q, K, V)
- * stay. */
+/* Tags of MathML and commands of TeX are no words; nor are lone letters.  Names such as Attention(Q, K, V) stay. */
 void attn_formula_print(struct attn_out *o, const struct attn_language *l, const char *s)
 {
     while (*s) {

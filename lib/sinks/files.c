@@ -154,8 +154,7 @@ int attn_files_begin(struct attn_file **out, struct attn_files *f, const struct 
     return 0;
 }
 
-/* Hashes ended files 2i and 2i + 1, and writes what is left of them: a full disk is found before anything is
- * replaced. */
+/* Hashes ended files 2i and 2i + 1, and writes what is left of them: a full disk shows before any file is replaced. */
 static void complete_two(void *ctx, size_t i, int worker)
 {
     (void)worker;

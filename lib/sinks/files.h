@@ -33,8 +33,7 @@ int attn_files_begin(struct attn_file **out, struct attn_files *f, const struct 
                      struct attn_err *err);
 int attn_files_end(struct attn_files *f, struct attn_file *file, struct attn_err *err);
 int attn_files_finish(struct attn_files *f, struct attn_err *err);
-const char *attn_files_note(const struct attn_files *f);            /* what the user should know of the directory, or
-                                                                     * NULL */
+const char *attn_files_note(const struct attn_files *f);            /* about the directory, for the user; or NULL */
 void attn_files_close(struct attn_files *f);                        /* NULL is fine */
 
 #endif

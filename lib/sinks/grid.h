@@ -28,8 +28,7 @@ int attn_grid_json(struct attn_out *o, const struct attn_sink_job *job, const st
 enum { ATTN_GRID_COLUMNS = 5 };
 struct attn_table attn_grid_table(const struct attn_patch_result *r, struct attn_column column[ATTN_GRID_COLUMNS]);
 
-extern const char *const attn_grid_axes[3];             /* "layer"..., in the order of the bits of
-                                                         * attn_patch_result.over */
+extern const char *const attn_grid_axes[3];             /* "layer"..., as the bits of attn_patch_result.over */
 /* on that axis; -1: the grid does not go along it */
 int attn_grid_index(const struct attn_patch_cell *c, size_t axis);
 void attn_grid_columns(struct attn_out *o, unsigned over);          /* "layer,head,metric,effect" */

@@ -6,8 +6,7 @@
 
 enum {
     CHUNK = 1 << 16,                    /* bytes of a chunk: the rows that one thread prints at a time, at least one */
-    CHUNKS = 8                          /* chunks per thread in a round: so many that no thread waits long for
-                                         * another */
+    CHUNKS = 8                          /* chunks per thread in a round: enough to keep threads from waiting long */
 };
 /* Printing a byte takes a core about as long as so many floating point operations: for attn_team_run. */
 static const double COST = 40;

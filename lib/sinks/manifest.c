@@ -282,8 +282,7 @@ static bool is_among(struct attn_file *const *files, size_t n, size_t *at, const
     return order == 0;
 }
 
-/* Removes the files that a text lists, except the n of `kept`, which are sorted; those that `instead` has, too, without
- * a look. */
+/* Removes the files that a text lists, except the n sorted ones of `kept`, and unseen those that `instead` has, too. */
 static int remove_listed(const char *dir, const struct attn_map *text, struct attn_file *const *kept, size_t n,
                          const char *instead, char **changed, struct attn_err *err)
 {
@@ -369,8 +368,7 @@ static void put_back(const struct attn_rewrite *r, size_t bytes)
         rename(r->part, r->manifest);
 }
 
-/* Makes the manifest the .part.  If there is one, of a run that was killed while it removed files, it gets both
- * lists. */
+/* Makes the manifest the .part.  If a killed run left one while it removed files, the .part gets both lists. */
 static int put_aside(struct attn_rewrite *r, struct attn_err *err)
 {
     struct attn_map old;

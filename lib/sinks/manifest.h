@@ -39,9 +39,8 @@ struct attn_rewrite;
 int attn_rewrite_begin(struct attn_rewrite **out, const char *dir, struct attn_err *err);
 /* Adds n files, before they get their names. */
 int attn_rewrite_add(struct attn_rewrite *r, struct attn_file *const *files, size_t n, struct attn_err *err);
-/* With the new manifest, which lists n files, in its place: removes the others.  *changed gets the name of the first
- * that was changed and so is left, malloc'd; NULL: there is none.  What could not be removed is left to the next
- * run. */
+/* With the new manifest, which lists n files, in its place: removes the others.  *changed gets the name, malloc'd, of
+ * the first that was changed and so is left; NULL: none was.  What could not be removed is left to the next run. */
 int attn_rewrite_end(struct attn_rewrite *r, struct attn_file *const *files, size_t n, char **changed,
                      struct attn_err *err);
 void attn_rewrite_withdraw(struct attn_rewrite *r);                 /* in a directory that is to be removed */

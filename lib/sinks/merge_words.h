@@ -19,8 +19,8 @@ bool attn_merger_takes(int act);        /* whether the activation can be merged 
  * the next call. */
 int attn_merger_add(struct attn_merger *m, struct attn_probe *out, bool *any, const struct attn_probe *p,
                     struct attn_err *err);
-/* The same for a whole matrix: out[words, words of keys] from x[tokens, keys], or with keys NULL out[words, cols] from
- * x[tokens, cols]. */
+/* The same for a whole matrix: out[words, words of keys] from x[tokens, keys] or, with keys NULL, out[words, cols] from
+ * x of [tokens, cols]. */
 int attn_merge_matrix(float *out, const float *x, const struct attn_words *rows, const struct attn_words *keys,
                       size_t cols, struct attn_err *err);
 

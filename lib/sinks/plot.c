@@ -82,8 +82,7 @@ static size_t head_number(const struct attn_dumped *what, size_t i)
     return what->heads ? what->heads[i] : i;
 }
 
-/* The shape of an array as [n, rows, cols]; false: it has too many axes, or no numbers.  *heads: its first axis is
- * heads. */
+/* An array's shape as [n, rows, cols], and whether heads are its first axis; false: too many axes, or no numbers. */
 static bool as_matrices(const struct attn_array *a, size_t shape[3], bool *heads)
 {
     int first = 0;
@@ -246,8 +245,7 @@ static int fit_words(struct plot *p, struct attn_sheet *s, const char *name, str
     return ATTN_OK;
 }
 
-/* Lists which heads of an item are wanted: their numbers in the model, and their places in the item; returns how
- * many. */
+/* Lists which heads of an item are wanted, by number in the model and by place in the item; returns how many. */
 static size_t list_heads(const struct plot *p, const struct attn_dumped *what, size_t n, size_t *list, size_t *at)
 {
     size_t kept = 0;
@@ -279,8 +277,7 @@ static bool is_shared(const struct plot *p, const char *name, int act, int layer
     return q && own && q->of.ndim == 3 && own->of.ndim == 3 && q->of.shape[0] != own->of.shape[0];
 }
 
-/* Sheets of one kind have the same shape: a sheet of another shape becomes a kind of its own, named by its whole
- * name. */
+/* Sheets of one kind have the same shape: one of another shape is a kind of its own, named by its whole name. */
 static void name_sheet(struct plot *p, struct attn_sheet *s, const char *name, bool labelled)
 {
     int act = attn_act_find(name, &s->layer);
@@ -299,8 +296,7 @@ static void name_sheet(struct plot *p, struct attn_sheet *s, const char *name, b
     s->axes = attn_act_axes(act);
 }
 
-/* Adds heads to a sheet.  Numbers are borrowed from the dump, unless heads in between are left out: then they are
- * copied. */
+/* Adds heads to a sheet.  Numbers are borrowed from the dump, or copied where heads in between are left out. */
 static int merge_heads(struct plot *p, struct attn_sheet *s, const struct attn_dumped *what, const size_t *at,
                        struct attn_err *err)
 {

@@ -23,8 +23,7 @@ struct attn_grid {
     int precision, width;               /* digits after the point; columns of the terminal, 0: no limit */
     bool color;
 };
-/* Digits after the point: `precision` or, if even the largest number would be printed as zero, enough for three digits
- * of it. */
+/* Digits after the point: `precision` or, if the largest number would be printed as zero, enough for three digits. */
 int attn_grid_digits(double largest, int precision);
 void attn_print_grid(struct attn_out *o, const struct attn_grid *g);
 

@@ -58,8 +58,8 @@ static size_t taken_lines(const struct attn_screen *s)
     for (const struct attn_sink_hint *h = job->hints; h && h < job->hints + s->hints; h++) {
         size_t wide = strlen(h->command) + (h->of_head ? ADDED : 0);
         taken += (h == job->hints ? OVER_HINTS : 0) + 1 + wide / beside;
-        taken += is_low(s) && wide > beside;            /* it is broken before options, so that its lines are not
-                                                         * full */
+        /* it is broken before options, so that its lines are not full */
+        taken += is_low(s) && wide > beside;
     }
     return taken;
 }

@@ -153,8 +153,7 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Which matrices of the sheet to draw, at most `most`: where not all fit beside each other, those of the heads ranked
- * first. */
+/* Which matrices of the sheet to draw, at most `most`: if not all fit side by side, those of the heads ranked first. */
 static size_t choose_matrices(size_t chosen[DRAWN], const struct attn_screen *s, const struct attn_sheet *of,
                               size_t most)
 {
@@ -219,8 +218,7 @@ static void print_why(struct attn_screen *s)
 static int draw_layer(struct attn_screen *s, const struct attn_sheet *of, struct attn_err *err)
 {
     size_t chosen[DRAWN], width = s->width - smaller(attn_screen_widest(&s->queries), s->width);
-    bool wide = of->n * (2 * s->cols + GAP) <= width;   /* two columns of a terminal are about as wide as a line is
-                                                         * high */
+    bool wide = of->n * (2 * s->cols + GAP) <= width;   /* two columns are about as wide as a line is high */
     s->look.cell = s->look.cell ? s->look.cell : wide ? 2 : 1;
     size_t most = larger(smaller(width / (s->look.cell * s->cols + GAP), DRAWN), 1),
     n = choose_matrices(chosen, s, of, most);

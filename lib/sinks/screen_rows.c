@@ -1,4 +1,4 @@
-/* screen_rows.c - the lines of the first look that are one a token: its context vector or, where that is wider than a
+/* screen_rows.c - the lines of the first look, one per token: its context vector or, where that is wider than a
  * line, what it looks at. */
 #include "sinks/screen.h"
 
@@ -75,7 +75,7 @@ static void print_contexts(struct attn_screen *s, int layer)
     }
 }
 
-/* "she → so 0.90 (L2H1)", a line a token. */
+/* "she → so 0.90 (L2H1)", one line per token. */
 static void print_targets(struct attn_screen *s)
 {
     const struct attn_tokens *keys = attn_sink_keys(s->job);

@@ -41,10 +41,9 @@ void attn_doc_end(struct attn_doc *d);
 
 /* Values that other JSON files have, too. */
 void attn_doc_model(struct attn_out *o, const struct attn_sink_job *job);
-/* Writes "attention", "scale", "dropout" and "seed" where they are not the model's own, each after a comma and
- * `between`. */
 /* ,"mask":"causal", where a kind says all that was hidden. */
 void attn_doc_mask(struct attn_out *o, const struct attn_sink_job *job, int act, int layer);
+/* "attention", "scale", "dropout" and "seed" if they are not the model's own, each after a comma and `between`. */
 void attn_doc_kind(struct attn_out *o, const struct attn_sink_kind *k, const char *between);
 void attn_doc_words(struct attn_out *o, const struct attn_sink_job *job, const char *between);
 void attn_doc_tokens(struct attn_out *o, const struct attn_tokens *t, const char *eol);

@@ -1,4 +1,4 @@
-/* sink_npy.h - the formats npy, an array a file, and npz, all arrays in a zip archive, for numpy.load.
+/* sink_npy.h - the formats npy, one file per array, and npz, all arrays in a zip archive, for numpy.load.
  *
  * NumPy's format for one array, version 1.0, is
  *

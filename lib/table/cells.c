@@ -6,8 +6,7 @@
 #include "base/num.h"
 #include "base/utf8.h"
 
-/* Whether a reader could take part of the text for the end of the field, or drop it; `ends` are those that
- * end one. */
+/* Whether a reader might end the field within the text, or drop a part of it; `ends` are characters that end one. */
 static bool needs_quotes(const char *s, size_t len, const char *ends)
 {
     if (len && (s[0] == ' ' || s[len - 1] == ' '))

@@ -158,8 +158,7 @@ static void spell(char text[NUMBER], const struct attn_column *c, const struct a
         attn_snprintf(text, NUMBER, "%.*f", c->digits == ATTN_DIGITS_NONE ? 0 : c->digits, d->x);
 }
 
-/* Writes a text without what would break a table or steer a terminal, and returns how wide it is; put may be
- * NULL. */
+/* Writes a text without what would break a table or steer a terminal; returns its width.  put NULL: only measures. */
 static size_t put_visible(struct attn_out *o, const struct attn_column *c, const struct attn_datum *d,
                           void (*put)(struct attn_out *o, const char *s))
 {

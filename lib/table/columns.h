@@ -5,7 +5,7 @@
  *     md       the same as a table of Markdown
  *     csv      all digits; what is not there is empty (cells.h)
  *     tidy     the same as csv: a row is an observation, a column what was seen of it
- *     ndjson   an object a row
+ *     ndjson   one object per row
  *     json     these objects within the document of the command, which writes the rest of it; what is not there is null
  *
  * Rows are asked for one at a time, for text twice, and nothing is kept of them: a table of any length takes the memory

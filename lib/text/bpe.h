@@ -22,9 +22,8 @@ struct attn_rule { int32_t left, right, id; };                      /* id: the t
 struct attn_merges {
     struct attn_rule *rule; size_t n, room;                         /* in order: a rule's rank is its index */
     uint32_t *slot; size_t slots;                                   /* 0: free; slots is a power of 2 */
-    uint32_t low;                                                   /* the bits of a slot that hold rank + 1; the others
-                                                                     * hold bits of the pair's hash, which saves most
-                                                                     * vain look-ups */
+    uint32_t low;                                                   /* the bits of a slot for rank + 1; the others are
+                                                                     * the pair's hash's and save vain look-ups */
     uint64_t seed;                                                  /* 0: chosen with the slots */
     bool lent;                                                      /* rules and slots are another's */
 };
@@ -93,8 +92,7 @@ struct attn_bpe_rules {
     const unsigned char *type;          /* [tokens] by rank, as attn_piece_type; NULL: all are normal */
     bool unused;                        /* some are ATTN_PIECE_UNUSED */
     char *suffix; size_t suffix_len;    /* the last character of a piece is spelled with it; owned, NULL: as others */
-    int32_t **page;                     /* [ATTN_PAGES]: the tokens of characters, ATTN_PAGE at a time; NULL: it has
-                                         * none */
+    int32_t **page;                     /* [ATTN_PAGES] the tokens of characters, ATTN_PAGE at a time, or NULL */
     uint64_t *meetings;                 /* a bit for each hash of two characters that meet in some token */
 };
 
@@ -113,8 +111,7 @@ struct attn_bpe {
     struct attn_pieces pieces;
     char *spelled; size_t spelled_room;
     const char *s;                      /* the piece */
-    uint32_t *made;                     /* [tokens] by rank: how long the left part of an unused token was; NULL: not
-                                         * needed */
+    uint32_t *made;                     /* [tokens] by rank: length of an unused token's left part; NULL: not needed */
 };
 
 /* The tokens of s, len > 0, in order, valid until the next call.  `readable` bytes can be read at s.  ATTN_EFORMAT:
@@ -122,8 +119,8 @@ struct attn_bpe {
  * stands for text that is dropped. */
 int attn_bpe_encode(struct attn_bpe *b, const char *s, size_t len, size_t readable,
                     const struct attn_piece_token **part, size_t *n);
-/* The length of the first part of s, len > 0, across whose end nothing merges; len where tokens begin as bytes, or end
- * otherwise. */
+/* The length of the first part of s, len > 0, across whose end nothing merges; len where tokens begin as bytes, are
+ * looked up whole first, or end with a suffix. */
 size_t attn_bpe_part(const struct attn_bpe_rules *r, const char *s, size_t len);
 void attn_bpe_free(struct attn_bpe *b);
 

@@ -11,8 +11,7 @@
 size_t attn_bytes_spell(char out[4], unsigned char byte);
 /* The token of each byte; -1 if there is none, or only one that was added. */
 void attn_bytes_find(int32_t id[256], const struct attn_vocab *v);
-/* Decodes s to at most len bytes, in place too; SIZE_MAX, and nothing written, if it contains a character that spells
- * no byte. */
+/* Decodes s to at most len bytes, in place too.  SIZE_MAX, and nothing written, if one of its characters is no byte. */
 size_t attn_bytes_read(char *out, const char *s, size_t len);
 
 #endif

@@ -323,8 +323,7 @@ static bool is_in(const struct attn_charsets *sets, int32_t set, uint32_t c)
     return is_named(sets, n, c) != n->opposite;
 }
 
-/* Whether it has the character in another case.  The Turkish i's without and with a dot have none, and no letter is
- * like several. */
+/* Whether it has the character in another case.  The Turkish i's with and without dot have none; no letter has two. */
 static bool is_named_folded(const struct attn_charsets *sets, const struct attn_charset *n, uint32_t c)
 {
     /* those that are neither of the two */

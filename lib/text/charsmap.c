@@ -7,8 +7,7 @@
 #include "base/err.h"
 #include "base/utf8.h"
 
-/* Bytes: of the whole, those in use have about 250,000; of what a rule looks for, and of what it puts in, where they
- * have 33. */
+/* Bytes.  Charsmaps in use have about 250,000 in all, and 33 in the longest string looked for, or put in its place. */
 enum { LIMIT = 64 << 20, KEY_LONGEST = 64, WITH_LONGEST = 256 };
 
 static int bad(const char *name, const char *why, struct attn_err *err)

@@ -17,8 +17,7 @@ int attn_charsmap_read(struct attn_charsmap **out, const char *data, size_t len,
 int attn_charsmap_read_base64(struct attn_charsmap **out, const char *text, const char *name, struct attn_err *err);
 void attn_charsmap_free(struct attn_charsmap *m);                   /* NULL is fine */
 
-/* What the shortest (longest) prefix of s that has a rule becomes, *with_len bytes, and its length; NULL: no prefix
- * has. */
+/* What the shortest (longest) prefix of s with a rule becomes, *with_len bytes; *found: its length.  NULL: none has. */
 const char *attn_charsmap_find(const struct attn_charsmap *m, const char *s, size_t len, bool longest, size_t *found,
                                size_t *with_len);
 

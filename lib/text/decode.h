@@ -27,7 +27,7 @@ enum { ATTN_DECODES_MAX = 8 };
 struct attn_decode_step { enum attn_decode_kind kind; char *find, *with; size_t start, stop; bool drop, squeeze; };
 struct attn_decoder { struct attn_decode_step step[ATTN_DECODES_MAX]; size_t n; };
 
-/* A token: its spelling; what it is to sentencepiece; whether it is an added one. */
+/* A token: its spelling, and which kind of piece it is (enum attn_piece_type). */
 struct attn_spelled { const char *s; size_t len; unsigned char type; };
 
 /* malloc'd and NUL-terminated. */

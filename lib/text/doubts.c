@@ -34,8 +34,8 @@ static bool beyond(char *out, const struct pair *p)
     return true;
 }
 
-/* Embeddings have unused rows, to a multiple of 64 to 1024; more of them, or more than there are tokens, are another
- * model's. */
+/* Embeddings have unused rows, to a multiple of 64 to 1024.  More of them than that, or than tokens, hint that the
+ * tokenizer is another model's. */
 static bool fewer(char *out, const struct pair *p)
 {
     enum { PADDING = 1024, SMALL = 128 };

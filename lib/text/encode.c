@@ -60,8 +60,8 @@ static int tired(struct encoder *e)
                                            "it from everywhere; a shorter one takes less");
 }
 
-/* Applies a step, which has made so many bytes of other pieces: files could have steps that make a short text an
- * endless one. */
+/* Applies a step, which has made so many bytes of other pieces.  They are limited: a file might have steps that make a
+ * short text endless. */
 static int apply(struct encoder *e, struct attn_mapped *m, size_t *made, const struct attn_normal *step,
                  const struct view *v, bool first)
 {

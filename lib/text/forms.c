@@ -47,8 +47,7 @@ static bool is_plain(const struct worker *w, uint32_t c)
            ((w->form & UTF8PROC_COMPOSE) || c < FIRST_SYLLABLE || c > LAST_SYLLABLE);
 }
 
-/* Whether c belongs to the cluster of the character before it: as it is, or by the first character it decomposes
- * into. */
+/* Whether c belongs to the cluster of the character before: as it is, or by the first character it decomposes to. */
 static bool follows(const struct worker *w, uint32_t c)
 {
     utf8proc_int32_t parts[LONGEST] = {(utf8proc_int32_t)c};

@@ -1,7 +1,6 @@
 #include "text/index.h"
 
-/* The next n items of `size` bytes.  The arrays of a set that grows can be written to, those of a lent one never
- * are. */
+/* The next n items of `size` bytes.  Arrays of a growing set can be written to; those of a lent one never are. */
 static void *take(const char **at, uint64_t n, size_t size)
 {
     const char *items = *at;

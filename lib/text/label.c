@@ -7,8 +7,7 @@
 
 static const char ellipsis[] = "…";     /* one column wide */
 
-/* What a character at s, or several plain ones, show as: the text, its bytes and columns, and how many bytes of s it
- * stands for. */
+/* What a character at s, or several plain ones, show as: the text, its bytes and columns, and its bytes of s. */
 struct shown { const char *text; size_t bytes, columns, from; };
 
 /* Characters that show as themselves: as many as there are, at most `most`. */

@@ -34,8 +34,7 @@ bool attn_is_old_control(uint32_t c);
 /* What it puts spaces around. */
 bool attn_is_chinese(uint32_t c);
 
-/* The class of the character at s, len > 0, valid UTF-8; *step gets its length.  ASCII, the usual case, is handled
- * inline. */
+/* The class of the character at s, len > 0, valid UTF-8; *step gets its length.  ASCII, the usual case, is inline. */
 static inline enum attn_class attn_class_at(const char *s, size_t len, size_t *step)
 {
     unsigned char c = (unsigned char)*s;

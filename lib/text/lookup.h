@@ -7,8 +7,7 @@
 #include "text/bpe.h"
 #include "text/trie.h"
 
-enum { ATTN_LOOKUP_LONGEST = 1000 };    /* characters of a piece that is taken apart, at most: so a search takes linear
-                                         * time */
+enum { ATTN_LOOKUP_LONGEST = 1000 };    /* most characters of a piece that is taken apart: keeps searching linear */
 
 struct attn_lookup {
     const struct attn_vocab *vocab;     /* borrowed */

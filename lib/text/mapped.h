@@ -10,8 +10,7 @@
 
 struct attn_regex_effort;
 
-struct attn_swap { size_t at, len, from, from_len; };             /* place in the new text and in the original;
-                                                                   * ascending */
+struct attn_swap { size_t at, len, from, from_len; };               /* places in the new and old text, ascending */
 
 /* Zeroed is ready for use, again and again. */
 struct attn_mapped {

@@ -1,6 +1,6 @@
 /* merges.c - the rules of byte-pair encoding: which two tokens become one, and in what order.
  *
- * merges.txt may begin with a line "#version: ..."; then there is one rule a line: two tokens as the vocabulary
+ * merges.txt may begin with a line "#version: ..."; then each line is a rule: two tokens as the vocabulary
  * spells them, with one space between.  Lines may end in CR LF, which no token can spell.  Earlier rules are applied
  * first; of two rules for one pair the later one counts.  tokenizer.json has the same rules as an array of such
  * strings or of arrays of two strings.  Both tokens and what they make must be in the vocabulary. */
@@ -59,8 +59,7 @@ bool attn_merges_index(struct attn_merges *m)
     m->slot = attn_grow(NULL, &room, slots, sizeof *m->slot);
     if (!m->slot)
         return false;
-    memset(m->slot, 0, slots * sizeof *m->slot);                    /* calloc's pages would fault twice: when read, when
-                                                                     * written */
+    memset(m->slot, 0, slots * sizeof *m->slot);                    /* calloc's pages fault twice: on read, on write */
     m->slots = slots;
     m->low = (uint32_t)slots - 1;
     if (!m->seed)

@@ -17,8 +17,7 @@ enum attn_normal_kind {
     ATTN_NORMAL_STRIP,                  /* white space at the ends */
     ATTN_NORMAL_STRIP_ACCENTS, ATTN_NORMAL_LOWERCASE, ATTN_NORMAL_NMT,
     ATTN_NORMAL_STRIP_MARKS,            /* of accents those that take no space */
-    ATTN_NORMAL_CLEAN,                  /* control characters away, but for those that are, as other white space, made
-                                         * spaces */
+    ATTN_NORMAL_CLEAN,                  /* control characters away; those that are white space become spaces */
     ATTN_NORMAL_SPACE_CHINESE,          /* spaces around each Chinese character */
     ATTN_NORMAL_PRECOMPILED,            /* by a table, cluster by cluster, as Hugging Face does */
     ATTN_NORMAL_METASPACE,              /* spaces by `with`, which may also go in front */
@@ -36,8 +35,7 @@ struct attn_normal {
     enum attn_prepend prepend;          /* metaspace; FIRST: only at the beginning of the whole text */
     struct attn_charsmap *map;          /* owned */
     /* sentencepiece: */
-    bool dummy, dummy_behind, squeeze, escape;      /* a space in front or behind; no needless spaces; spaces become
-                                                     * U+2581 */
+    bool dummy, dummy_behind, squeeze, escape;      /* a space in front, or behind; single spaces; spaces as U+2581 */
     const struct attn_trie *kept;       /* strings that are copied as they are; NULL: none */
 };
 

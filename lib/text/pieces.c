@@ -1,9 +1,9 @@
 /* pieces.c - the tokens of pieces seen before.
  *
  * Most pieces of a text are short and recur often.  A hash of a piece's bytes selects a set of two entries, one cache
- * line; the less recently used one is replaced.  Only pieces of at most 16 bytes and 3 tokens are kept.  There are
- * more sets, empty ones, once as many pieces were kept as there are: most texts are a sentence, which needs few of 2
- * MB. */
+ * line; the less recently used one is replaced.  Only pieces of at most 16 bytes and 3 tokens are kept.  The table
+ * begins small, as most texts are a sentence; each time it kept as many pieces as it has sets, it grows, up to 2 MB,
+ * and is empty again. */
 #include "text/bpe.h"
 
 #include <endian.h>

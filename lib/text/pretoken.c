@@ -383,8 +383,9 @@ static const struct row rows[ATTN_PRETOKENS] = {
                              ")?|\\p{N}{1,3}|" WITH_SLASH, NULL},
     [ATTN_PRETOKEN_TEKKEN] = {by_case, 1, LEAD HEADS "*" TAILS "+|" LEAD HEADS "+" TAILS "*|\\p{N}|" WITH_SLASH, NULL},
     [ATTN_PRETOKEN_DEEPSEEK] = {deepseek, 0,
-                                "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| "
-                                "?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+", NULL},
+                                "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|"
+                                "[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|"
+                                "\\s*[\r\n]+|\\s+(?!\\S)|\\s+", NULL},
     [ATTN_PRETOKEN_BLOOM] = {bloom, 0, " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+", NULL},
     [ATTN_PRETOKEN_LAST_SPACES] = {last_spaces, 0, "\\s+$", NULL},
     [ATTN_PRETOKEN_NUMBERS] = {number, 1, NULL, NULL},

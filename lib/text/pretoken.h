@@ -20,8 +20,7 @@ enum attn_pretoken {
     ATTN_PRETOKENS
 };
 
-/* Length of the first piece of s, len > 0, by a pattern that matches everything.  The end of s is the end of the
- * text. */
+/* Length of the first piece of s, len > 0, by a pattern that matches everything.  The text ends with s. */
 size_t attn_pretoken_next(enum attn_pretoken cut, const char *s, size_t len);
 /* The cut that a pattern stands for; ATTN_PRETOKEN_REGEX if it has no scanner. */
 enum attn_pretoken attn_pretoken_of(const char *pattern);
@@ -30,14 +29,13 @@ const char *attn_pretoken_pattern(enum attn_pretoken cut);
 
 /* ---- cuts ------------------------------------------------------------------------------ */
 
-/* What becomes of matches: pieces of their own; nothing; part of the piece before or after; one piece with their
- * like. */
+/* What becomes of matches: pieces of their own; nothing; part of the piece before or after; one piece with its like. */
 enum attn_behavior { ATTN_ISOLATED, ATTN_REMOVED, ATTN_WITH_PREVIOUS, ATTN_WITH_NEXT, ATTN_CONTIGUOUS };
 
 struct attn_split {
     enum attn_pretoken pattern;
     enum attn_behavior behavior;
-    bool invert;                        /* what is no match counts as one, and the other way round */
+    bool invert;                        /* matches are what lies between those of the pattern */
     char *literal; size_t literal_len;  /* owned; not empty */
     struct attn_regex *regex;           /* owned */
 };

@@ -10,8 +10,7 @@
  * Anything else is refused by name, never taken for something similar.  Captures mean nothing here.
  *
  * A pattern becomes a program, which follows all its alternatives side by side, one character after the other: none
- * takes exponential time.  But it may look at the same characters from many places, so there is a limit to what a text
- * may take. */
+ * takes exponential time.  But it may look at characters from many places, so a text may take only so many steps. */
 #ifndef ATTN_TEXT_REGEX_H
 #define ATTN_TEXT_REGEX_H
 
@@ -49,8 +48,7 @@ enum {
 };
 
 /* SET takes a character of a set.  FORK goes on at both places, of which the first counts; JUMP at one.  LOOK holds if
- * the steps behind it, up to a MATCH, do, from `back` characters before on; or if they do not.  Places are relative to
- * the step. */
+ * the steps behind it, up to a MATCH, do so from `back` characters before; or if they do not.  Places are relative. */
 enum attn_regex_op { ATTN_REGEX_SET, ATTN_REGEX_FORK, ATTN_REGEX_JUMP, ATTN_REGEX_EDGE, ATTN_REGEX_LOOK,
                     ATTN_REGEX_MATCH };
 enum attn_regex_edge {
@@ -113,8 +111,7 @@ static inline bool attn_charset_has(const struct attn_charsets *sets, int32_t se
     return c < 128 ? sets->node[set].ascii[c / 64] >> c % 64 & 1 : attn_charset_search(sets, set, c);
 }
 
-/* Whether it is a part of a word: as letters.h has it, but for joiners.  alone: in no class, where Latin-1's numbers
- * are, too. */
+/* Whether it is part of a word: as in letters.h, but for joiners.  alone: in no class, as Latin-1's numbers are. */
 bool attn_charset_is_word(uint32_t c, bool alone);
 
 /* The script of that name, with any case, or -1; whether it has the character. */

@@ -2,13 +2,13 @@
  *
  *     ModelProto      1 pieces (repeated), 2 trainer_spec, 3 normalizer_spec, 5 denormalizer_spec
  *     piece           1 piece, 2 score (float), 3 type
- *     trainer_spec    3 model_type, 24 treat_whitespace_as_suffix, 35 byte_fallback, 41 bos_id, 42 eos_id, 44
- *     unk_surface
+ *     trainer_spec    3 model_type, 24 treat_whitespace_as_suffix, 35 byte_fallback, 41 bos_id, 42 eos_id,
+ *                     44 unk_surface
  *     normalizer_spec 2 precompiled_charsmap, 3 add_dummy_prefix, 4 remove_extra_whitespaces, 5 escape_whitespaces
  *
- * A field is a varint, number << 3 | wire type, and its value: a varint (0), 8 bytes (1), a length and as many bytes
- * (2), 4 bytes (5).  Fields that are not listed say nothing about tokens.  No length is believed before the bytes are
- * there. */
+ * A field is a varint, number << 3 | wire type, and its value: a varint (0), 8 bytes (1), a length and as many
+ * bytes (2), 4 bytes (5).  Fields that are not listed say nothing about tokens.  A length is believed only once its
+ * bytes are there. */
 #include "text/subword.h"
 
 #include <endian.h>

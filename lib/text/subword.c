@@ -22,8 +22,7 @@ struct attn_readings {
     struct own *own; size_t owns;       /* for the added tokens, by rank */
     pthread_mutex_t lock;               /* guards what follows */
     struct attn_arena memory;
-    struct reading { uint32_t end, len; } *table;                   /* by rank: its place in the pool; end 0: not asked
-                                                                     * for yet */
+    struct reading { uint32_t end, len; } *table;                   /* by rank: place in the pool; end 0: not asked */
     char *pool; size_t used;            /* room for all of them, with a NUL after each */
 };
 

@@ -79,8 +79,7 @@ int attn_subword_read(struct attn_subword **out, const struct attn_merges_files 
 int attn_sentencepiece_read(struct attn_subword **out, const struct attn_text_file *file, struct attn_err *err);
 int attn_llama2c_read(struct attn_subword **out, const struct attn_text_file *file, struct attn_err *err);
 
-/* ---- Hugging Face's tokenizer.json (tokenizer_json.c), and the components around its model (tokenizer_steps.c)
- * ---- */
+/* ---- Hugging Face's tokenizer.json (tokenizer_json.c), and what is around its model (tokenizer_steps.c) ---- */
 
 int attn_tokenizer_json_read(struct attn_subword **out, const struct attn_text_file *file, struct attn_err *err);
 

@@ -87,8 +87,7 @@ struct attn_tokenizing {
 
 /* What a model's other files say of its tokenizer. */
 struct attn_said {
-    int32_t bos, eos;                   /* ids of tokenizer_config.json's "bos_token" and "eos_token"; -1: not said, or
-                                         * no token */
+    int32_t bos, eos;                   /* ids of tokenizer_config.json's "bos_token" and "eos_token"; -1: none said */
     int32_t config_bos;                 /* config.json's "bos_token_id"; -1: not said */
     double longest;                     /* "model_max_length"; 0: not said */
 };

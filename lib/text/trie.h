@@ -7,8 +7,7 @@
 
 #include "base/strings.h"
 
-enum { ATTN_TRIE_MOST = 16 << 20 };     /* bytes of strings: each may take a node; vocabularies of 256,000 have 3
-                                         * million */
+enum { ATTN_TRIE_MOST = 16 << 20 };     /* bytes of strings, each perhaps a node; 256,000 words have 3 million */
 
 /* value: -1 if no string ends here.  table: 1 + which one it has, 0: none.  A node without children has the rest of its
  * string, `table` bytes of the pool from `child` on. */
@@ -48,8 +47,7 @@ static inline uint32_t attn_trie_child(const struct attn_trie *t, uint32_t node,
     return 0;
 }
 
-/* The node to which *at in s[0..len) leads, *at being less than len; 0 if there is none.  *at moves behind what was
- * read. */
+/* The node to which *at in s[0..len) leads, *at < len; 0 if there is none.  *at moves behind the bytes it read. */
 static inline uint32_t attn_trie_step(const struct attn_trie *t, uint32_t node, const char *s, size_t len, size_t *at)
 {
     uint32_t k = attn_trie_child(t, node, (unsigned char)s[(*at)++]);

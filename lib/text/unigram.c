@@ -86,8 +86,8 @@ static size_t char_len(char first)
     return c < 0x80 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
 }
 
-/* Offers all pieces that match at byte `at`, shortest first, or the character there, of `step` bytes, as an unknown
- * one. */
+/* Offers all pieces that match at byte `at`, shortest first; then the character there, of `step` bytes, as an unknown
+ * token unless it is one of them. */
 static bool offer_from(struct search *q, size_t at, size_t step)
 {
     const struct attn_unigram *u = q->u;

@@ -18,13 +18,11 @@ int attn_vocab_read(struct attn_vocab **out, const char *text, size_t len, const
 /* The same for the object that is the reader's next value, anywhere in a document. */
 struct attn_json;
 int attn_vocab_take(struct attn_vocab **out, struct attn_json *j, struct attn_err *err);
-/* From a list: words one by one, whose ids count from 0, then an index of them; a word that is there twice is an
- * error. */
+/* From a list: words one by one, whose ids count from 0, then an index of them; no word may be there twice. */
 struct attn_vocab *attn_vocab_new(void);                            /* NULL: no memory */
 int attn_vocab_append(struct attn_vocab *v, const char *word, size_t len, const char *name, struct attn_err *err);
 int attn_vocab_index(struct attn_vocab *v, const char *name, struct attn_err *err);
-/* From words whose ids are their numbers, id[] among them; both must outlive it, and are not changed.  NULL: no
- * memory. */
+/* From words whose ids are their numbers, id[] among them; both must outlive it and do not change.  NULL: no memory. */
 struct attn_vocab *attn_vocab_lend(const struct attn_strings *words, int32_t *id);
 /* Adds entries; one that already exists must have the same id.  Of several with one id each word is found, and the last
  * one spells the id; together they are one entry in what follows. */
@@ -32,8 +30,7 @@ int attn_vocab_add(struct attn_vocab *v, const char *const *word, const int32_t 
                    struct attn_err *err);
 void attn_vocab_free(struct attn_vocab *v);                         /* NULL is fine */
 size_t attn_vocab_size(const struct attn_vocab *v);                 /* entries */
-size_t attn_vocab_bytes(const struct attn_vocab *v);                /* total length of all words, with a NUL after
-                                                                     * each */
+size_t attn_vocab_bytes(const struct attn_vocab *v);                /* length of all words, with a NUL after each */
 int32_t attn_vocab_top(const struct attn_vocab *v);                 /* the largest id */
 int32_t attn_vocab_id(const struct attn_vocab *v, const char *word, size_t len);    /* -1: not found */
 /* The same for each of n words, n at most ATTN_STRINGS_FINDS; faster than one by one. */

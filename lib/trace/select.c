@@ -138,8 +138,7 @@ static size_t edits(const char *a, size_t n, const char *b)
     return row[m];
 }
 
-/* The edit distance between a mistyped name and the activation's: to its short name or its tail, whichever is
- * nearer. */
+/* The edit distance from a mistyped name to the nearer of the activation's short name and its tail. */
 static size_t distance(const struct item *it, int act)
 {
     size_t n = (size_t)it->len;

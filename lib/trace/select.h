@@ -17,8 +17,8 @@ int attn_select_make(struct attn_select **out, const struct attn_hook_points *ho
 bool attn_select_tokens(const struct attn_select *s);               /* the token table was named */
 /* The selected heads of an activation, ascending; *n is 0 without a head axis.  Lives as long as s. */
 const size_t *attn_select_heads(const struct attn_select *s, int act, size_t *n);
-/* How many activations are selected, and how many matrices these have (one per selected head); without the token
- * table. */
+/* How many activations are selected, and how many matrices they have, one for each selected head.  The table of tokens
+ * does not count. */
 size_t attn_select_activations(const struct attn_select *s);
 size_t attn_select_matrices(const struct attn_select *s);
 /* Whether several are selected whose bands alternate in a layer (attn_act_alternates), so that a sink that

@@ -4,11 +4,10 @@
  * Activations outside the blocks have one name ("logits"); those inside have "blocks.N." before it
  * ("blocks.0.attn.pattern").
  *
- * The forward pass announces bands of named activations and does not care who observes them.
- * Observers are asked once, when a run is planned, what they want.  attn_trace_announce runs all edits in
- * the order given, then all watchers, so that these record what the next step reads.  The first failure of
- * an observer stays in the trace, like the error of a FILE, and ends all announcements; run.c checks for it after
- * each block. */
+ * The forward pass announces bands of named activations and does not care who observes them.  When a run is planned,
+ * each observer is asked once what it wants.  attn_trace_announce runs all edits in the order given and then all
+ * watchers, so that these record what the next step reads.  The first failure of an observer stays in the trace, like
+ * the error of a FILE, and ends all announcements; run.c checks for it after each block. */
 #ifndef ATTN_TRACE_TRACE_H
 #define ATTN_TRACE_TRACE_H
 
@@ -22,8 +21,8 @@ struct attn_hook_points { size_t L, H, Hkv; bool has[ATTN_ACTS]; };
 /* "blocks.0.attn.pattern" for (ATTN_ACT_PATTERN, 0), "logits" for (ATTN_ACT_LOGITS, -1). */
 void attn_act_name(char buf[ATTN_NAME_MAX], int act, int layer);
 const char *attn_act_tail(int act);     /* "attn.pattern": without the block */
-/* The tail of the activation before number `end` that a mistyped tail or short name probably means; NULL: none is
- * near. */
+/* The tail of the activation before number `end` that a mistyped tail or short name probably means; NULL if none is
+ * close to it. */
 const char *attn_act_nearest(const char *typed, int end);
 const char *attn_act_short(int act);    /* "pattern" */
 const char *attn_act_title(int act);    /* "attention pattern" */
@@ -37,15 +36,14 @@ bool attn_act_alternates(int act);      /* its bands come in turn with those of 
 /* The shape of the whole activation for T tokens that look at Tk keys, [T,n] or [H,T,n]; returns how many axes. */
 int attn_act_shape(size_t shape[3], const struct attn_info *m, int act, size_t T, size_t Tk);
 
-/* One number for each activation of each block and each outside them, layer -1: an index of tables of slots(L)
- * entries. */
+/* The index of an activation of each block, or outside them (layer -1), in tables of slots(L) entries. */
 size_t attn_act_slot(int act, int layer);
 size_t attn_act_slots(size_t L);
 
 /* Whether the glob matches the name: `*` matches any characters, dots included, `?` any single one. */
 bool attn_glob(const char *glob, size_t len, const char *name);
-/* Whether the glob matches the whole name of the activation or, for any layer, its last components: "attn.pattern",
- * "pattern". */
+/* Whether the glob matches the activation's whole name or, in any layer, its last components: "attn.pattern",
+ * or only "pattern". */
 bool attn_act_match(const char *glob, size_t len, int act, int layer);
 
 /* ---- observers ---- */
@@ -57,8 +55,7 @@ struct attn_trace {
     struct attn_err err;                /* the first failure; code ATTN_OK: there was none */
 };
 
-/* Asks observers, from number `first` on, about everything the model announces; `want` must have enough room for the
- * answers. */
+/* Asks observers, from number `first` on, about all that the model announces; `want` must have room for the answers. */
 void attn_trace_ask(struct attn_trace *t, const struct attn_hook_points *hooks, size_t first);
 
 /* Whether an observer asked for the activation with one of `flags`; layer -1 is outside the blocks. */

@@ -182,8 +182,7 @@ int attn_checkpoint_write(const char *dir, const struct attn_optimizer *o, const
         rc = attn_st_write(out, c.tensor, c.n + 1, err);
     }
     if (!rc)
-        rc = attn_out_flush(out, true, err);    /* must reach the disk before it replaces the last one, the only other
-                                                 * copy */
+        rc = attn_out_flush(out, true, err);    /* must reach the disk before it replaces the only other copy */
     rc = attn_out_end(out, rc, err);
     content_free(&c);
     return rc;

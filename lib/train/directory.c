@@ -359,7 +359,7 @@ static int differ(const char *dir, struct rest has, struct rest asked, struct at
                      asked.s);
 }
 
-/* Both are JSON with one key a line, the same keys in the same order. */
+/* Both are JSON with one key per line, the same keys in the same order. */
 static int compare(const char *dir, struct rest has, struct rest asked, struct attn_err *err)
 {
     while (has.len > 0 && asked.len > 0) {
@@ -470,8 +470,7 @@ static int check_config(const struct attn_train *t, const struct attn_train_opts
     if (!rc && o->config)
         rc = attn_config_read(&asked, o->config, o->config_len, o->config_name, err);
     if (!rc && o->config) {
-        asked.end = asked.end ? asked.end : has.end;    /* it follows from the vocabulary, which is compared by
-                                                         * itself */
+        asked.end = asked.end ? asked.end : has.end;    /* follows from the vocabulary, which is compared elsewhere */
         if (asked.n_eos == 0 && has.n_eos)
             asked.eos[asked.n_eos++] = has.eos[0];
         rc = has.family->native && asked.family->native ? compare_written(t->dir, write_config_to, &has, &asked, err)

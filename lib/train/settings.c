@@ -2,8 +2,7 @@
  *
  * One JSON object; all of its keys, which are the fields of struct attn_train_settings, are optional.  A key that is
  * absent leaves its field unchanged, so that a file and then options in the same form can be read into one struct.
- * `text`, `also` and `against` identify the texts that were read, `from` the model whose weights were the first
- * ones. */
+ * `text`, `also` and `against` identify the texts that were read, `from` the model whose weights came first. */
 #include "train/trainer.h"
 
 #include <stddef.h>

@@ -50,7 +50,7 @@ int attn_train_settings_read(struct attn_train_settings *t, const char *text, si
 /* whether all of it is possible */
 int attn_train_settings_check(const struct attn_train_settings *t, struct attn_err *err);
 void attn_train_settings_free(struct attn_train_settings *t);
-/* Writes every key, one a line. */
+/* Writes every key, one per line. */
 void attn_train_settings_write(struct attn_out *out, const struct attn_train_settings *t);
 
 const char *attn_store_name(enum attn_store s);         /* "F16" */
@@ -122,8 +122,7 @@ struct attn_optimizer {
 int attn_optimizer_new(struct attn_optimizer *o, struct attn_params *p, const struct attn_train_settings *settings,
                        struct attn_err *err);
 void attn_optimizer_free(struct attn_optimizer *o);                 /* zeroed is fine */
-/* Takes step number `step`, counted from 0; *norm gets |g| before clipping.  If that is not finite nothing is
- * changed. */
+/* Takes step number `step`, counted from 0; *norm gets |g| before clipping.  Changes nothing if that is not finite. */
 int attn_optimizer_step(struct attn_optimizer *o, size_t step, double *norm, struct attn_team *team,
                         struct attn_err *err);
 
@@ -165,8 +164,7 @@ struct attn_train {
     uint32_t *bytes;                    /* [V] bytes of each token's text; 0 for the end of a text */
     struct attn_corpus text, also, against, held_out;
     struct attn_deck deck, other, repeats;              /* draw from text, also and against */
-    double share, repeats_share;        /* of contexts that come from `also`, where they do not come from `against`;
-                                         * from that */
+    double share, repeats_share;        /* of contexts: from `also`, if not from `against`; from `against` */
     struct attn_model *model, live;     /* as in the directory; with the current parameters */
     struct attn_params *params;
     struct attn_grad *grad;
@@ -197,8 +195,7 @@ int attn_train_settings_save(const struct attn_train *t, struct attn_err *err);
 
 /* Opens DIR/FILE; *path gets a malloc'd path for messages. */
 int attn_train_file(struct attn_map *map, char **path, const char *dir, const char *file, struct attn_err *err);
-/* Copies the files of a tokenizer that `from` has, or fails where one of them differs in `dir`; native: for a model of
- * our own. */
+/* Copies the files of a tokenizer that `from` has, or fails if one differs in `dir`; native: for our own format. */
 int attn_train_tokenizer_copy(const char *dir, const char *from, bool native, struct attn_err *err);
 int attn_train_tokenizer_compare(const char *dir, const char *from, bool native, struct attn_err *err);
 /* What config.json gets, for a config that was read from the options and joined with a vocabulary; malloc'd. */

@@ -5,9 +5,8 @@
  *      "variants": [{"kind", "about", "pattern": {"max_abs", "mean_abs"}, "context", "residual", "kl", "lost_rows",
  *                    "scores", "operations", "bytes", "seconds", "data"}, ...]}
  *
- * or as a table of the variants, which has no "data" (table/columns.h).
- * "data" is the pattern of that layer and head.  Numbers that are not finite are null, and so is "kl" without an
- * output layer. */
+ * or as a table of the variants, which has no "data" (table/columns.h).  "data" is the pattern of that layer and head.
+ * Numbers that are not finite are null, and so is "kl" without an output layer. */
 #include "variants/variants.h"
 #include "attn_tools.h"
 
@@ -124,8 +123,7 @@ static int picture(struct attn_out *o, const struct attn_variants *s, const char
 
 /* ---- for people: numbers --------------------------------------------------------------- */
 
-enum { NAME_COLUMNS = 14, DRAWN_MOST = 24 };            /* enough for most kinds; most tokens of a matrix that fits a
-                                                         * page */
+enum { NAME_COLUMNS = 14, DRAWN_MOST = 24 };            /* enough for most kinds; most tokens that fit a page */
 
 static void fixed(char buf[ATTN_NUM_FIXED_MAX + 1], double x, int digits)
 {

@@ -36,8 +36,7 @@ static int add(struct attn_variants *s, const char *text, size_t len, struct att
     return ATTN_OK;
 }
 
-/* Length of the first kind in a list.  Kinds begin with a letter, which distinguishes separators from a comma as in
- * "window:4 random:4,2,7". */
+/* Length of the first kind in a list.  Kinds begin with a letter, so the commas of "random:4,2,7" do not end one. */
 static size_t length(const char *at)
 {
     static const char between[] = ",; \t\r\n";

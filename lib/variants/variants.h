@@ -17,12 +17,10 @@ struct attn_change { double largest, mean; };           /* absolute differences;
 struct attn_variant {
     struct attn_kind kind;
     char name[ATTN_KIND_TEXT], about[ATTN_KIND_SEEN];   /* about: what a token sees, in a few words */
-    struct attn_change pattern, context, residual;      /* over all layers, heads and tokens; residual: of the last
-                                                         * layer */
+    struct attn_change pattern, context, residual;      /* over layers, heads and tokens; residual: the last */
     double kl;                          /* divergence of the next token's probabilities in nats; NaN: no output layer */
     size_t lost;                        /* rows left without any weight */
-    double scores, operations;          /* over all layers and heads: pairs of query and key; multiplications and
-                                         * additions */
+    double scores, operations;          /* in all: pairs of query and key; multiplications and additions */
     uint64_t bytes;                     /* memory that attention needs besides its inputs and output */
     double seconds;                     /* time of attention in all layers */
     float *drawn;                       /* [T, T] the pattern of the head to be drawn */

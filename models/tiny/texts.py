@@ -1,9 +1,10 @@
 """texts.py CORPORA DIR - writes the texts that `tiny` learns from into DIR; make.sh beside this file trains it.
 
 vocabulary.txt  the stories, and the sentences of the articles often enough that their words become tokens
-first.txt       the books, and documents that repeat a few words over and over: to predict those, a model has to look back to what
-                followed the same word before, which is what an induction head does
-second.txt      the books, and fewer such documents, none of which has sentences: a model should not learn to repeat those"""
+first.txt       the books, and documents that repeat a few words over and over: to predict those, a model has to look
+                back to what followed the same word before, which is what an induction head does
+second.txt      the books, and fewer such documents, none of which has sentences, as a model should not learn to repeat
+                any of these"""
 import random
 import re
 import sys
@@ -11,7 +12,8 @@ from collections import Counter
 from pathlib import Path
 
 SENTENCES, TIMES = ("Life is short, eat dessert first", "Your journey starts with one step"), 300
-FIRST = {"size": 10_500_000, "at_random": 0.6}      # bytes; the share whose words are drawn one by one, others are taken from the books
+# bytes; the share whose words are drawn one by one, others are taken from the books
+FIRST = {"size": 10_500_000, "at_random": 0.6}
 SECOND = {"size": 2_500_000, "at_random": 1}
 PERIOD = 5, 60                  # words until the first one comes again
 LENGTH = 180                    # words of a document, so that most fit into a context of 256 tokens

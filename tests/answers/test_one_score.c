@@ -1,5 +1,5 @@
-/* A score of a head is one number, whoever prints it: the command heads, both forms of a batch's summary, the first look
- * at a run and its page, of twenty texts, with every golden model and those in models/. */
+/* A score of a head is one number, whoever prints it: the command heads, both forms of a batch's summary, the first
+ * look at a run and its page, of twenty texts, with every golden model and those in models/. */
 #include "suites.h"
 
 #include "ask/scores.h"
@@ -19,11 +19,13 @@
 enum { TEXTS = 20, MODELS = 64, SCORES = ATTN_HEAD_SCORES, LONGEST = 24 };
 
 static const char *const sentences[TEXTS] = {
-    "Lily lost her red ball.", "Lily was sad. She cried.", "\"Where is my ball?\" she said.", "Tom saw Tom, and Tom ran.",
+    "Lily lost her red ball.", "Lily was sad. She cried.", "\"Where is my ball?\" she said.",
+    "Tom saw Tom, and Tom ran.",
     "The cat sat on the mat, and the dog sat on the cat.", "One day, a bird came. One day, it left.", "It", "It is",
     "It is late", "no, no, no, no, no!", "Once upon a time there was a little girl", "He ran; she ran; they all ran.",
     "Mom said: \"Yes.\" Dad said: \"No.\"", "a b c a b c a b c", "The end. The end. The end.", "Why? Why not? Why?",
-    "Tom gave the ball to Lily and Lily gave it to Sam", "...", "the the the the the the", "Sam and Ben play in the park."};
+    "Tom gave the ball to Lily and Lily gave it to Sam", "...", "the the the the the the",
+    "Sam and Ben play in the park."};
 
 /* ---- the models ---- */
 
@@ -74,8 +76,8 @@ static void draw_ids(struct asked *a)
 static void name_ids(struct asked *a)
 {
     struct attn_err err = {0};
-    ck_assert_msg(!attn_model_tokenizer(&a->tokenizer, a->model, &err) && !attn_labels_new(&a->labels, a->tokenizer, &err), "%s",
-                  err.msg);
+    ck_assert_msg(!attn_model_tokenizer(&a->tokenizer, a->model, &err) &&
+                  !attn_labels_new(&a->labels, a->tokenizer, &err), "%s", err.msg);
 }
 
 static struct attn_input text_of(const struct asked *a, size_t i)
@@ -107,8 +109,10 @@ static char *answer(const struct asked *a, size_t i, const char *what, const cha
 {
     struct attn_err err = {0};
     const char *path = scratch_path("answer");
-    const struct attn_question q = {.model = a->model, .tokenizer = a->tokenizer, .text = text_of(a, i), .plan = "threads=1"};
-    ck_assert_msg(!attn_ask_write(&q, what, (const char *const[]){format, NULL}, path, &err), "text %zu: %s", i, err.msg);
+    const struct attn_question q = {.model = a->model, .tokenizer = a->tokenizer, .text = text_of(a, i),
+                                    .plan = "threads=1"};
+    ck_assert_msg(!attn_ask_write(&q, what, (const char *const[]){format, NULL}, path, &err),
+                  "text %zu: %s", i, err.msg);
     return golden_text(path, NULL);
 }
 
@@ -169,8 +173,8 @@ static void expect_tidy(const cJSON *rows, char **at)
     }
 }
 
-/* What comes before the scores may be a word in quotes, with a comma or a line feed in it: they are counted from the end,
- * where no error is. */
+/* What comes before the scores may be a word in quotes, with a comma or a line feed in it: they are counted from the
+ * end, where no error is. */
 static void expect_wide(const cJSON *rows, char **at)
 {
     static const char *const names[] = {"entropy", "distance", "first"};
@@ -207,15 +211,18 @@ static void expect_page(const cJSON *rows, char *page)
     cJSON_ArrayForEach(row, rows) {
         if (!ranking)
             break;
-        const cJSON *head = cJSON_GetArrayItem(golden_get(ranking, "heads"), (int)i++), *role = golden_find(head, "role"),
+        const cJSON *head = cJSON_GetArrayItem(golden_get(ranking, "heads"), (int)i++),
+        *role = golden_find(head, "role"),
                     *label = golden_find(row, "label");
         size_t c = 0;
-        ck_assert(golden_number(head, "layer") == golden_number(row, "layer") && golden_number(head, "head") == golden_number(row, "head"));
+        ck_assert(golden_number(head, "layer") == golden_number(row, "layer") &&
+                  golden_number(head, "head") == golden_number(row, "head"));
         ck_assert(!role == !label && (!role || !strcmp(role->valuestring, label->valuestring)));
         cJSON_ArrayForEach(score, golden_get(ranking, "scores")) {
             const cJSON *x = cJSON_GetArrayItem(golden_get(head, "shares"), (int)c++);
             const char *name = golden_string(score, "name");
-            ck_assert_msg(same(cJSON_IsNumber(x) ? x->valuedouble : NAN, score_of(row, name)), "page: %s of head %zu", name, i);
+            ck_assert_msg(same(cJSON_IsNumber(x) ? x->valuedouble : NAN, score_of(row, name)),
+                          "page: %s of head %zu", name, i);
         }
         ck_assert_int_eq((int)c, cJSON_GetArraySize(golden_get(head, "shares")));
         ck_assert_msg(c == 6 || isnan(score_of(row, "punctuation")), "the page has no punctuation");

@@ -111,7 +111,8 @@ START_TEST(a_text_is_said_in_several_ways)
     OK(attn_ask_run(&a, &asked, "logits", &err));
     OK(attn_tokens_to_ids(&ids, tokens, &err));
     OK(attn_tokenizer_open(&t, "tiny", &err));
-    const struct attn_input said[] = {{.ids = ids, .n = tokens->n}, {.text = text, .len = strlen(text)}, {.text = text}};
+    const struct attn_input said[] = {{.ids = ids, .n = tokens->n}, {.text = text, .len = strlen(text)},
+                                      {.text = text}};
     for (size_t i = 0; i < 3; i++) {
         asked.text = said[i];
         asked.tokenizer = i == 2 ? t : NULL;
@@ -164,7 +165,8 @@ START_TEST(a_metric)
     asked.edits = (const char *const[]){"L3H0 = 0", NULL};
     OK(attn_ask_metric(&without, &asked, "logit(\" Lily\")-logit(\" Tom\")", &err));
     OK(attn_ask_metric(&kl, &asked, "kl", &err));
-    expect_exactly(printed("\"$A\" run -m tiny -s '%s' --metric 'logit(\" Lily\")-logit(\" Tom\")' --metric kl --edit 'L3H0 = 0' --format json | "
+    expect_exactly(printed("\"$A\" run -m tiny -s '%s' --metric 'logit(\" Lily\")-logit(\" Tom\")' --metric kl --edit "
+                           "'L3H0 = 0' --format json | "
                            "jq -c '[.rows[0].before == %.17g, .rows[0].after == %.17g, .rows[1].after == %.17g]'",
                            text, with, without, kl), "[true,true,true]\n");
     ck_assert(with > 0 && without < 0 && kl > 0);
@@ -198,7 +200,8 @@ static void expect_ids(const struct attn_sampling *how, size_t most, const char 
     for (size_t i = 0; i < n; i++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%d", i ? "," : "", ids[i]);
     free(ids);
-    expect_exactly(printed("\"$A\" generate -q -m tiny -s '%s' -n %zu --format json %s | jq -r '[.tokens[].id] | map(tostring) | join(\",\")'",
+    expect_exactly(printed("\"$A\" generate -q -m tiny -s '%s' -n %zu --format json %s | jq -r '[.tokens[].id] | "
+                           "map(tostring) | join(\",\")'",
                            text, most, options), printed("%s\n", list));
 }
 
@@ -249,12 +252,16 @@ END_TEST
 static const struct { const char *what, *edits[3], *options[5], *line; } documents[] = {
     {"run", {"L0H1 = 0"}, {"show=pattern,tokens", "layer=0", "head=1"},
      "run --edit 'L0H1 = 0' --show pattern,tokens --layer 0 --head 1 --format json"},
-    {"run", {NULL}, {"format=tidy", "show=pattern", "layer=0", "head=1"}, "run --show pattern --layer 0 --head 1 --format tidy"},
-    {"lens", {NULL}, {"target= Lily", "points=all", "top=2"}, "lens --target ' Lily' --points all --top 2 --format json"},
+    {"run", {NULL}, {"format=tidy", "show=pattern", "layer=0", "head=1"},
+     "run --show pattern --layer 0 --head 1 --format tidy"},
+    {"lens", {NULL}, {"target= Lily", "points=all", "top=2"},
+     "lens --target ' Lily' --points all --top 2 --format json"},
     {"lens", {NULL}, {"format=svg", "width=60cm", "title=x"}, "lens --format svg --width 600mm --title x"},
     {"attribute", {"L0H1 = 0", "L2H2 *= 2"}, {"target= Lily", "foil= Tom", "pos=-2", "neurons=3"},
-     "attribute --edit 'L0H1 = 0' --edit 'L2H2 *= 2' --target ' Lily' --foil ' Tom' --pos -2 --neurons 3 --format json"},
-    {"heads", {"L0H1 = 0"}, {"by=first", "top=3", "copying"}, "heads --edit 'L0H1 = 0' --by first --top 3 --copying --format json"},
+     "attribute --edit 'L0H1 = 0' --edit 'L2H2 *= 2' --target ' Lily' --foil ' Tom' --pos -2 --neurons 3 "
+     "--format json"},
+    {"heads", {"L0H1 = 0"}, {"by=first", "top=3", "copying"},
+     "heads --edit 'L0H1 = 0' --by first --top 3 --copying --format json"},
     {"heads", {NULL}, {"format=png", "palette=gray"}, "heads --format png --palette gray"},
 };
 
@@ -271,33 +278,43 @@ START_TEST(a_dump_is_drawn)
 {
     struct attn_dump *d;
     OK(attn_ask_run(&d, &asked, "pattern", &err));
-    OK(attn_dump_draw(d, (const char *const[]){"layer=1", "figure=grid", "title=heads", NULL}, scratch_path("a.svg"), &err));
-    succeed(printed("\"$A\" run -m tiny -s '%s' --show pattern -o $D/a.npz && \"$A\" plot $D/a.npz --layer 1 --figure grid --title heads "
-                    "-o $D/b.svg && cmp $D/a.svg $D/b.svg", text));
+    OK(attn_dump_draw(d, (const char *const[]){"layer=1", "figure=grid", "title=heads", NULL},
+                      scratch_path("a.svg"), &err));
+    succeed(printed("\"$A\" run -m tiny -s '%s' --show pattern -o $D/a.npz && "
+                    "\"$A\" plot $D/a.npz --layer 1 --figure grid --title heads -o $D/b.svg && cmp $D/a.svg $D/b.svg",
+                    text));
     attn_dump_free(d);
 }
 END_TEST
 
 /* ---- faults ---- */
 
-static const struct { struct attn_question q; const char *what, *option; enum attn_status code; const char *message; } faults[] = {
+static const struct { struct attn_question q; const char *what,
+                      *option; enum attn_status code; const char *message; } faults[] = {
     {{.text = {.text = NULL}}, "run", NULL, ATTN_EUSAGE, "there is neither a text nor token ids"},
     {{.text = {.text = ""}}, "run", NULL, ATTN_EFORMAT, "the text is empty: there is no token to run"},
-    {{.text = {.text = "a", .ids = (const int32_t[]){1}, .n = 1}}, "run", NULL, ATTN_EUSAGE, "a text and token ids are both given"},
-    {{.text = {.text = "a"}, .plan = "kind=window"}, "run", NULL, ATTN_EUSAGE, "attention 'window' is not of the form window:W"},
+    {{.text = {.text = "a", .ids = (const int32_t[]){1}, .n = 1}}, "run", NULL, ATTN_EUSAGE,
+     "a text and token ids are both given"},
+    {{.text = {.text = "a"}, .plan = "kind=window"}, "run", NULL, ATTN_EUSAGE,
+     "attention 'window' is not of the form window:W"},
     {{.text = {.text = "a"}, .edits = (const char *const[]){"L0H0 = ", NULL}}, "run", NULL, ATTN_EUSAGE, "L0H0 ="},
-    {{.text = {.text = "a"}}, "walk", NULL, ATTN_EUSAGE, "there is no answer 'walk', expected one of run, lens, attribute, heads, patch"},
-    {{.text = {.text = "a"}}, "lens", "tpo=3", ATTN_EUSAGE, "lens: unknown option 'tpo', expected one of format, target, top, points"},
+    {{.text = {.text = "a"}}, "walk", NULL, ATTN_EUSAGE,
+     "there is no answer 'walk', expected one of run, lens, attribute, heads, patch"},
+    {{.text = {.text = "a"}}, "lens", "tpo=3", ATTN_EUSAGE,
+     "lens: unknown option 'tpo', expected one of format, target, top, points"},
     {{.text = {.text = "a"}}, "lens", "top=three", ATTN_EUSAGE, "lens: top: found three, expected a whole number"},
     {{.text = {.text = "a"}}, "lens", "target", ATTN_EUSAGE, "lens: target has no value, expected target=VALUE"},
-    {{.text = {.text = "a"}}, "lens", "points=some", ATTN_EUSAGE, "lens: points: found some, expected resid_post or all"},
+    {{.text = {.text = "a"}}, "lens", "points=some", ATTN_EUSAGE,
+     "lens: points: found some, expected resid_post or all"},
     {{.text = {.text = "a"}}, "lens", "width=0mm", ATTN_EUSAGE, "expected a width on paper"},
     {{.text = {.text = "a"}}, "heads", "copying=yes", ATTN_EUSAGE, "heads: copying: found yes, expected no value"},
     {{.text = {.text = "a"}}, "heads", "repeat=3", ATTN_EUSAGE, "repeat, samples and seed are for random texts"},
     {{.text = {.text = "a"}}, "attribute", NULL, ATTN_EUSAGE, "attribute: target is missing"},
     {{.text = {.text = "a"}}, "attribute", "pos=-", ATTN_EUSAGE, "expected a position such as 3"},
-    {{.text = {.text = "a"}, .plan = "compute=bf16"}, "attribute", "target= a", ATTN_EUSAGE, "rounded products do not add up"},
-    {{.text = {.text = "a"}}, "patch", "what=v", ATTN_EUSAGE, "patch: expected from, the other text, and what, over and metric"},
+    {{.text = {.text = "a"}, .plan = "compute=bf16"}, "attribute", "target= a", ATTN_EUSAGE,
+     "rounded products do not add up"},
+    {{.text = {.text = "a"}}, "patch", "what=v", ATTN_EUSAGE,
+     "patch: expected from, the other text, and what, over and metric"},
     {{.text = {.text = "a"}}, "run", "format=parquet", ATTN_EUSAGE, "parquet"},
     {{.text = {.text = "a"}}, "run", "precision=18", ATTN_EUSAGE, "expected digits after the point"},
 };
@@ -330,7 +347,8 @@ START_TEST(a_text_that_grows_has_room)
     ck_assert_int_eq(attn_growth_add(g, 266, &err), ATTN_EUSAGE);
     ck_assert_ptr_nonnull(strstr(err.msg, "as many as there is room for"));
     attn_growth_free(g);
-    ck_assert_int_eq(attn_growth_new(&g, model, &(struct attn_growth_opts){.prompt = &none, .room = 2}, &err), ATTN_EFORMAT);
+    ck_assert_int_eq(attn_growth_new(&g, model, &(struct attn_growth_opts){.prompt = &none, .room = 2}, &err),
+                     ATTN_EFORMAT);
     attn_tokens_free(tokens);
 }
 END_TEST

@@ -14,9 +14,11 @@
 
 enum { N = 9, EDITS = 4 };
 static const int32_t ids[N] = {5, 9, 22, 31, 2, 7, 7, 40, 11}, from_ids[N] = {5, 9, 23, 31, 2, 8, 17, 40, 12};
-static const char *const edits[EDITS] = {"resid_pre[pos=2] *= 1.5", "L1H0 *= 3", "L0.resid_post += 0.25*from", "logits[col=3] *= 2"};
+static const char *const edits[EDITS] = {"resid_pre[pos=2] *= 1.5", "L1H0 *= 3", "L0.resid_post += 0.25*from",
+                                         "logits[col=3] *= 2"};
 static const struct { const char *kind; bool bf16; double dropout; } plans[] = {
-    {NULL, false, 0}, {NULL, true, 0}, {"window:3", false, 0.2}, {"full", false, 0}, {"linear", false, 0}, {"block:2", true, 0},
+    {NULL, false, 0}, {NULL, true, 0}, {"window:3", false, 0.2}, {"full", false, 0}, {"linear", false, 0},
+    {"block:2", true, 0},
 };
 enum { PLANS = sizeof plans / sizeof *plans };
 
@@ -36,10 +38,12 @@ static struct whole whole_run(const struct asked *a, const struct attn_plan *pla
     for (size_t i = 0; i < n_edits; i++)
         list[i] = edits[i];
     list[n_edits] = without;
-    struct asked_editor before = asked_edit(a, list, n_edits, t, from, plan), after = asked_edit(a, list, n_edits + 1, t, from, plan);
+    struct asked_editor before = asked_edit(a, list, n_edits, t, from, plan),
+        after = asked_edit(a, list, n_edits + 1, t, from, plan);
     ck_assert(!attn_compare_new(&c, a->model, &err));
     const struct attn_observer none = {.wants = NULL};
-    struct attn_observer one[2 + METRICS] = {before.editor ? attn_editor_observer(before.editor) : none, attn_compare_before(c)},
+    struct attn_observer one[2 + METRICS] = {before.editor ? attn_editor_observer(before.editor) : none,
+                                             attn_compare_before(c)},
                          two[2 + METRICS] = {attn_editor_observer(after.editor), attn_compare_after(c)};
     for (size_t i = 0; i < METRICS; i++) {
         before_of[i] = after_of[i] = (struct attn_measure){.metric = metric[i].metric};
@@ -112,9 +116,9 @@ START_TEST(a_head_has_the_bits_of_an_edited_run)
             for (size_t k = 0; k < want.n_after; k++)
                 ck_assert(got[i].after[k].id == want.after[k].id && got[i].after[k].p == want.after[k].p);
             for (size_t k = 0; k < METRICS; k++)
-                ck_assert_msg(measured[k].before == run.before[k] && measured[k].after[i] == run.after[k], "%s: %s: %.17g, %.17g, "
-                              "expected %.17g, %.17g", without, metrics[k], measured[k].before, measured[k].after[i],
-                              run.before[k], run.after[k]);
+                ck_assert_msg(measured[k].before == run.before[k] && measured[k].after[i] == run.after[k],
+                              "%s: %s: %.17g, %.17g, expected %.17g, %.17g", without, metrics[k], measured[k].before,
+                              measured[k].after[i], run.before[k], run.after[k]);
         }
         for (size_t k = 0; k < METRICS; k++)
             free(measured[k].after);
@@ -138,7 +142,8 @@ START_TEST(a_metric_must_be_ready)
     struct attn_tokens *t = asked_tokens(ids, N);
     struct attn_metric *m[2] = {NULL};
     const struct attn_metric_of of = {.model = a.model, .ids = ids, .T = N};
-    ck_assert(!attn_metric_new(&m[0], "loss", &err) && !attn_metric_new(&m[1], "kl", &err) && !attn_metric_bind(m[1], &of, &err));
+    ck_assert(!attn_metric_new(&m[0], "loss", &err) && !attn_metric_new(&m[1], "kl", &err) &&
+              !attn_metric_bind(m[1], &of, &err));
     for (size_t i = 0; i < 2; i++) {
         struct attn_ablated_metric x = {.metric = m[i]};
         const struct attn_ablate_opts o = {.tokens = t, .metric = &x, .n_metrics = 1};
@@ -165,7 +170,8 @@ START_TEST(all_heads_without_a_selection)
     size_t n_some, n_all;
     ck_assert(!attn_select_new(&heads, a.model, NULL, "pattern", NULL, NULL, &err));
     struct attn_ablate_opts o = {.tokens = t, .heads = heads}, none = {.tokens = t};
-    ck_assert(!attn_ablate_heads(&some, &n_some, a.model, &o, &err) && !attn_ablate_heads(&all, &n_all, a.model, &none, &err));
+    ck_assert(!attn_ablate_heads(&some, &n_some, a.model, &o, &err) &&
+              !attn_ablate_heads(&all, &n_all, a.model, &none, &err));
     ck_assert(n_some && n_some == n_all);
     for (size_t i = 0; i < n_all; i++)
         ck_assert(some[i].layer == all[i].layer && some[i].head == all[i].head && some[i].kl == all[i].kl);
@@ -196,7 +202,8 @@ static cJSON *page_of(const char *options)
 }
 
 /* A text so long that the heads of a layer take several passes. */
-#define MANY "\"$A\" init -o $D/m --family gpt2 --n-layer 2 --n-head 12 --d-model 96 --n-ctx 128 --vocab-size 40 --seed 1 && "
+#define MANY \
+    "\"$A\" init -o $D/m --family gpt2 --n-layer 2 --n-head 12 --d-model 96 --n-ctx 128 --vocab-size 40 --seed 1 && "
 #define LONG "-m $D/m --ids \"$(seq -s, 1 39),$(seq -s, 1 39),$(seq -s, 1 30)\" "
 
 START_TEST(passes_of_some_heads_each)
@@ -245,13 +252,15 @@ START_TEST(the_lens_of_a_page_is_that_of_the_command)
     cJSON *command = cJSON_Parse(succeed("\"$A\" lens -m tiny -s 'Lily lost her red ball' --format json")->text);
     const cJSON *row = cJSON_GetObjectItem(command, "rows")->child;
     const cJSON *sheets = cJSON_GetObjectItem(page, "sheets"), *sheet;
-    while (strcmp(golden_string(row, "point"), "blocks.0.resid_post") != 0)         /* a page has no row of the embedding */
+    /* a page has no row of the embedding */
+    while (strcmp(golden_string(row, "point"), "blocks.0.resid_post") != 0)
         row = row->next;
     cJSON_ArrayForEach(got, cJSON_GetObjectItem(page, "lens"))
         cJSON_ArrayForEach(at, cJSON_GetObjectItem(got, "at")) {
             ck_assert_double_eq(golden_number(got, "layer"), golden_number(row, "layer"));
             for (int k = 0; k < 5; k++) {
-                const cJSON *have = cJSON_GetArrayItem(at, k), *want = cJSON_GetArrayItem(cJSON_GetObjectItem(row, "top"), k);
+                const cJSON *have = cJSON_GetArrayItem(at, k),
+                    *want = cJSON_GetArrayItem(cJSON_GetObjectItem(row, "top"), k);
                 ck_assert_double_eq(golden_number(have, "id"), golden_number(want, "id"));
                 ck_assert_str_eq(golden_string(have, "text"), golden_string(want, "text"));
                 ck_assert_float_eq((float)golden_number(have, "p"), (float)golden_number(want, "probability"));
@@ -268,9 +277,11 @@ END_TEST
 
 START_TEST(a_lens_too_large_for_a_page_is_named)
 {
-    succeed("\"$A\" init -o $D/deep --family gpt2 --n-layer 40 --n-head 1 --d-model 4 --n-ctx 512 --vocab-size 20 --seed 1");
+    succeed("\"$A\" init -o $D/deep --family gpt2 --n-layer 40 --n-head 1 --d-model 4 --n-ctx 512 --vocab-size "
+            "20 --seed 1");
     cJSON *page = page_of("-m $D/deep --ids \"$(printf '7,%.0s' $(seq 409))7\" --show lens,embed");
-    ck_assert_str_eq(golden_string(page, "noLens"), "40 layers at 410 positions are more than the 16384 cells that a page has room for: "
+    ck_assert_str_eq(golden_string(page, "noLens"),
+                     "40 layers at 410 positions are more than the 16384 cells that a page has room for: "
                                                     "choose layers with --layer, or take the command lens");
     ck_assert_ptr_null(cJSON_GetObjectItem(page, "lens"));
     cJSON_Delete(page);
@@ -283,7 +294,7 @@ END_TEST
 /* ---- as a table ---- */
 
 #define TABLE "\"$A\" run -m tiny -s 'Lily lost her' --ablations --layer 1,2 --edit 'L0H1 = 0' "
-/* Parses the CSV on standard input: a row a head, with what stands in the objects of the document $D/json. */
+/* Parses the CSV on standard input: one row per head, with what stands in the objects of the document $D/json. */
 #define SAME "$PYTHON -c 'import csv, json, sys\n" \
     "rows = json.load(open(sys.argv[1]))[\"rows\"]\n" \
     "cells = list(csv.DictReader(sys.stdin))\n" \
@@ -314,9 +325,11 @@ END_TEST
 /* ---- what is refused ---- */
 
 static const struct { const char *line, *part; int status; } refused[] = {
-    {"-m tiny -s x --ablations -o $D/x.svg", "--ablations: only --format text, json, ndjson, csv, tidy, md or html shows "
-     "what comes next without each head, not svg", 2},
-    {"-m tiny -s x --format md", "--format md is for a table, which --metric and --ablations make: expected, for activations, text, screen, json, ", 2},
+    {"-m tiny -s x --ablations -o $D/x.svg",
+     "--ablations: only --format text, json, ndjson, csv, tidy, md or html shows what comes next without each head, "
+     "not svg", 2},
+    {"-m tiny -s x --format md", "--format md is for a table, which --metric and --ablations make: expected, for "
+     "activations, text, screen, json, ", 2},
     {"-m tiny -s x -o $D/x.md", "explain writes .md", 2},
     {"-m tiny -s x --cross y --ablations --format html", "--ablations with --cross", 2},
     {"-m tiny -s x --gradient loss --ablations --format html", "--ablations with --gradient", 2},

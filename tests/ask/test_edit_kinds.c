@@ -1,5 +1,6 @@
-/* Edits under every kind of attention: what follows an edited activation in its layer is computed again here in double precision, from
- * the definition of the kind, and compared with what the edited run shows.  And what comes after the contexts is a function of these. */
+/* Edits under every kind of attention: what follows an edited activation in its layer is computed again here in double
+ * precision, from the definition of the kind, and compared with what the edited run shows.  And what comes after the
+ * contexts is a function of these. */
 #include "suites.h"
 #include "attn_ask.h"
 #include "attn_tools.h"
@@ -23,10 +24,13 @@ static const int32_t ids[T] = {5, 9, 5, 30, 12, 9, 7, 5, 12}, other_ids[TK] = {3
 /* ---- ways to run ---- */
 
 static const struct way { const char *attention, *scale; double dropout; bool bf16, cross; } ways[] = {
-    {.attention = "model"}, {.attention = "full"}, {.attention = "causal"}, {.attention = "causal-renorm"}, {.attention = "window:3"},
+    {.attention = "model"}, {.attention = "full"}, {.attention = "causal"}, {.attention = "causal-renorm"},
+    {.attention = "window:3"},
     {.attention = "strided:2,3"}, {.attention = "random:2,2,7"}, {.attention = "linear"}, {.attention = "block:2"},
-    {.attention = "model", .scale = "none"}, {.attention = "window:4", .scale = "0.7"}, {.attention = "model", .dropout = 0.3},
-    {.attention = "strided:1,2", .dropout = 0.5}, {.attention = "linear", .dropout = 0.4}, {.attention = "model", .bf16 = true},
+    {.attention = "model", .scale = "none"}, {.attention = "window:4", .scale = "0.7"},
+    {.attention = "model", .dropout = 0.3},
+    {.attention = "strided:1,2", .dropout = 0.5}, {.attention = "linear", .dropout = 0.4},
+    {.attention = "model", .bf16 = true},
     {.attention = "linear", .bf16 = true}, {.attention = "model", .cross = true},
     {.attention = "model", .scale = "0.7", .dropout = 0.3, .cross = true}};
 enum { WAYS = sizeof ways / sizeof *ways };
@@ -47,7 +51,8 @@ static struct attn_kind kind_of(const struct way *w)
 
 enum alibi { NO_ALIBI, LATE, EARLY };           /* added to scores; to dots, in bfloat16 */
 static const struct own { const char *name; size_t window; double cap; enum alibi alibi; } owns[] = {
-    {"neo-h", 5, 0, NO_ALIBI}, {"gemma2-a", 0, 4, NO_ALIBI}, {"gemma3-a", 5, 0, NO_ALIBI}, {"starcoder2-a", 8, 0, NO_ALIBI},
+    {"neo-h", 5, 0, NO_ALIBI}, {"gemma2-a", 0, 4, NO_ALIBI}, {"gemma3-a", 5, 0, NO_ALIBI},
+    {"starcoder2-a", 8, 0, NO_ALIBI},
     {"bloom-a", 0, 0, LATE}, {"falcon-alibi-a", 0, 0, EARLY}, {"mpt-a", 0, 0, LATE}, {"olmo3-a", 6, 0, NO_ALIBI},
     {NULL, 0, 0, NO_ALIBI}};
 
@@ -137,7 +142,8 @@ static void find_scores(struct layer *l, size_t h, size_t q)
         *at(l, SCORES, h, q, k) = l->seen[q][k] || l->kind.form == ATTN_CAUSAL_RENORM ? score(l, h, q, k) : -INFINITY;
 }
 
-/* exp(score) over its sum over the keys that are seen; for linear attention the product of features takes the place of exp(score). */
+/* exp(score) over its sum over the keys that are seen; for linear attention the product of features takes the
+ * place of exp(score). */
 static void find_pattern(struct layer *l, size_t h, size_t q)
 {
     double top = -INFINITY, sum = 0, w[T];
@@ -145,7 +151,8 @@ static void find_pattern(struct layer *l, size_t h, size_t q)
     for (size_t k = 0; k < l->Tk && !linear; k++)
         top = fmax(top, *at(l, SCORES, h, q, k));
     for (size_t k = 0; k < l->Tk; k++) {
-        w[k] = !l->seen[q][k] ? 0 : linear ? *at(l, DOTS, h, q, k) : isinf(top) ? 0 : exp(*at(l, SCORES, h, q, k) - top);
+        w[k] = !l->seen[q][k] ? 0 : linear ? *at(l, DOTS, h, q, k) : isinf(top) ? 0 :
+            exp(*at(l, SCORES, h, q, k) - top);
         sum += w[k];
     }
     for (size_t k = 0; k < l->Tk; k++)
@@ -211,7 +218,8 @@ static bool within(struct span s, size_t i, size_t n)
 
 static void change(struct layer *l, const struct change *c)
 {
-    bool masked = c->part == SCORES || c->part == PATTERN, square = masked || c->part == DOTS, kv = c->part == K || c->part == V;
+    bool masked = c->part == SCORES || c->part == PATTERN, square = masked || c->part == DOTS,
+        kv = c->part == K || c->part == V;
     size_t rows = kv ? l->Tk : T, cols = square ? l->Tk : l->dh;
     for (size_t h = 0; h < l->H; h += kv ? l->H / l->Hkv : 1)
         for (size_t i = 0; i < rows; i++) {
@@ -230,8 +238,10 @@ static void change(struct layer *l, const struct change *c)
 
 /* ---- runs ---- */
 
-/* Shows all parts of the layer, or the contexts and the logits alone: the kernels then compute no more than they need. */
-static int run_way(struct attn_dump **out, const struct asked *a, const struct way *w, const char *edit, bool all, struct attn_err *err)
+/* Shows all parts of the layer, or the contexts and the logits alone: the kernels then compute no more
+ * than they need. */
+static int run_way(struct attn_dump **out, const struct asked *a, const struct way *w, const char *edit, bool all,
+                   struct attn_err *err)
 {
     struct attn_tokens *text = asked_tokens(ids, T), *cross = w->cross ? asked_tokens(other_ids, TK) : NULL;
     struct attn_plan plan = {.threads = 2, .bf16 = w->bf16, .kind = kind_of(w)};
@@ -240,7 +250,8 @@ static int run_way(struct attn_dump **out, const struct asked *a, const struct w
     struct attn_observer observer;
     struct attn_select *select = NULL;
     bool linear = plan.kind.form == ATTN_LINEAR;
-    const char *show = !all ? "context,logits" : linear ? "context,logits,q,k,v,pattern" : "context,logits,q,k,v,dots,scores,pattern";
+    const char *show = !all ? "context,logits" : linear ? "context,logits,q,k,v,pattern" :
+        "context,logits,q,k,v,dots,scores,pattern";
     int rc = attn_select_new(&select, a->model, &plan.kind, show, "1", NULL, err);
     if (!rc && edit)
         rc = attn_edits_parse(&list, edit, err);
@@ -270,10 +281,12 @@ static struct layer layer_of(const struct asked *a, const struct way *w, const s
     struct attn_dump_array array;
     char name[64];
     attn_model_info(a->model, &info);
-    struct layer l = {.H = info.H, .Hkv = info.Hkv, .Tk = w->cross ? TK : T, .dh = info.dh, .kind = kind_of(w), .cross = w->cross};
+    struct layer l = {.H = info.H, .Hkv = info.Hkv, .Tk = w->cross ? TK : T, .dh = info.dh, .kind = kind_of(w),
+                      .cross = w->cross};
     l.own = own_of(strrchr(a->dir, '/') + 1);
     l.scale = l.kind.scaling == ATTN_SCALE_NONE ? 1 : l.kind.scaling == ATTN_SCALE_VALUE ? (double)(float)l.kind.scale
-            : strstr(info.scale, "none") ? 1 : strstr(info.scale, "sqrt") ? 1 / sqrt((double)info.dh) : atof(info.scale);
+            : strstr(info.scale, "none") ? 1 : strstr(info.scale, "sqrt") ? 1 / sqrt((double)info.dh) :
+            atof(info.scale);
     for (int p = 0; p < PARTS; p++) {
         l.n[p] = p == Q || p == CONTEXT ? l.H * T * l.dh : p == K || p == V ? l.Hkv * l.Tk * l.dh : l.H * T * l.Tk;
         l.x[p] = calloc(l.n[p], sizeof *l.x[p]);
@@ -296,16 +309,19 @@ static void free_layer(struct layer *l)
         free(l->x[p]);
 }
 
-/* The run is float32: a sum of dh or Tk products loses a few units in the last place of its largest term, and exp as much as its
- * argument's error.  Terms here are below 100, so 1e-5 of 1 + |x| is a fair limit; an edit that acts elsewhere is off by 0.1. */
-static void expect_layer(const struct layer *got, const struct layer *want, const char *model, const char *way, const char *edit)
+/* The run is float32: a sum of dh or Tk products loses a few units in the last place of its largest term, and exp as
+ * much as its argument's error.  Terms here are below 100, so 1e-5 of 1 + |x| is a fair limit; an edit that acts
+ * elsewhere is off by 0.1. */
+static void expect_layer(const struct layer *got, const struct layer *want, const char *model, const char *way,
+                         const char *edit)
 {
     for (int p = 0; p < PARTS; p++)
         for (size_t i = 0; i < got->n[p]; i++) {
             double x = got->x[p][i], y = want->x[p][i];
             if (got->kind.form == ATTN_LINEAR && (p == DOTS || p == SCORES))
                 continue;
-            ck_assert_msg(isinf(y) ? isinf(x) && x < 0 : fabs(x - y) <= 1e-5 * (1 + fabs(y)), "%s, %s, %s: %s[%zu] is %.9g, expected %.9g",
+            ck_assert_msg(isinf(y) ? isinf(x) && x < 0 : fabs(x - y) <= 1e-5 * (1 + fabs(y)),
+                          "%s, %s, %s: %s[%zu] is %.9g, expected %.9g",
                           model, way, edit, part_name[p], i, x, y);
         }
 }
@@ -324,14 +340,16 @@ static void expect_same_bits(const struct attn_dump *all, const struct attn_dump
     ck_assert_uint_eq(same, 2);
 }
 
-static void check_change(const struct asked *a, const struct way *w, const struct attn_dump *plain, const struct change *c)
+static void check_change(const struct asked *a, const struct way *w, const struct attn_dump *plain,
+                         const struct change *c)
 {
     struct attn_dump *edited = NULL, *alone = NULL;
     struct attn_err err = {0};
     const char *edit = printed("L%d.%s", LAYER, c->edit);
     bool refused = kind_of(w).form == ATTN_LINEAR && (c->part == DOTS || c->part == SCORES);
     int rc = run_way(&edited, a, w, edit, true, &err);
-    ck_assert_msg(refused ? rc && strstr(err.msg, "linear attention has neither dots nor scores") : !rc, "%s, %s: %s", w->attention, edit, err.msg);
+    ck_assert_msg(refused ? rc && strstr(err.msg, "linear attention has neither dots nor scores") : !rc,
+                  "%s, %s: %s", w->attention, edit, err.msg);
     if (refused)
         return;
     struct layer want = layer_of(a, w, plain), got = layer_of(a, w, edited);
@@ -339,7 +357,8 @@ static void check_change(const struct asked *a, const struct way *w, const struc
         memcpy(got.seen, want.seen, sizeof got.seen);
     change(&want, c);
     follow(&want, c->part);
-    expect_layer(&got, &want, a->dir, printed("%s%s%s", w->attention, w->bf16 ? " bf16" : "", w->cross ? " cross" : ""), edit);
+    expect_layer(&got, &want, a->dir,
+                 printed("%s%s%s", w->attention, w->bf16 ? " bf16" : "", w->cross ? " cross" : ""), edit);
     ck_assert_int_eq(run_way(&alone, a, w, edit, false, &err), 0);
     expect_same_bits(edited, alone, edit);
     free_layer(&want);
@@ -357,7 +376,8 @@ START_TEST(edited_layers_follow_the_definition)
         struct attn_err err = {0};
         struct attn_info info;
         attn_model_info(a.model, &info);
-        if (info.L <= LAYER || !strncmp(checkpoints[m].name, "gpt2-a-", 7)) {           /* the same weights as another */
+        /* the same weights as another */
+        if (info.L <= LAYER || !strncmp(checkpoints[m].name, "gpt2-a-", 7)) {
             asked_close(&a);
             continue;
         }

@@ -1,5 +1,5 @@
-/* Edits: the grammar and its canonical form; five checkpoints edited in every way, compared with double precision; what is refused;
- * what changes no bit. */
+/* Edits: the grammar and its canonical form; five checkpoints edited in every way, compared with double precision; what
+ * is refused; what changes no bit. */
 #include "suites.h"
 #include "attn_ask.h"
 #include "attn_tools.h"
@@ -35,16 +35,20 @@ START_TEST(one_edit_has_one_canonical_form)
 {
     static const char *const pairs[][2] = {
         {"L1H2 = 0", "L1H2 = 0"}, {"  L1H2=0.0 ", "L1H2 = 0"}, {"1.2 = 0", "L1H2 = 0"}, {"L4H* = 0", "L4H* = 0"},
-        {"L4H*  *=2", "L4H* *= 2"}, {"L0-2,4H1,3.pattern=uniform", "L0-2,4H1,3.pattern = uniform"}, {"L1N3,5-7 += .5", "L1N3,5-7 += 0.5"},
-        {"blocks.*.attn.out *= 1e-1", "blocks.*.attn.out *= 0.1"}, {"resid_post-=proj( v.npy )", "resid_post -= proj(v.npy)"},
+        {"L4H*  *=2", "L4H* *= 2"}, {"L0-2,4H1,3.pattern=uniform", "L0-2,4H1,3.pattern = uniform"},
+        {"L1N3,5-7 += .5", "L1N3,5-7 += 0.5"},
+        {"blocks.*.attn.out *= 1e-1", "blocks.*.attn.out *= 0.1"},
+        {"resid_post-=proj( v.npy )", "resid_post -= proj(v.npy)"},
         {"pattern [ key = 0 , head=1 , 3-4 ,pos = 2,-1 ] = -inf", "pattern[key=0,head=1,3-4,pos=2,-1] = -inf"},
-        {"L0.mlp.out[pos=\" c\\u0061t\",0]=0", "L0.mlp.out[pos=\" cat\",0] = 0"}, {"L0.v[pos=prompt]=1", "L0.v[pos=prompt] = 1"},
+        {"L0.mlp.out[pos=\" c\\u0061t\",0]=0", "L0.mlp.out[pos=\" cat\",0] = 0"},
+        {"L0.v[pos=prompt]=1", "L0.v[pos=prompt] = 1"},
         {"L0.v[pos=new]=1", "L0.v[pos=new] = 1"}, {"L0.q[col=*]=1", "L0.q[col=*] = 1"},
         {"L0H1 = from", "L0H1 = from"}, {"L0H1 = 1*from", "L0H1 = from"}, {"L0H1 = 2.50 * from", "L0H1 = 2.5*from"},
         {"L0H1 += -1*a/b.npz:x y", "L0H1 += -1*a/b.npz:x y"}, {"L0H1 = \"a b.npz\":x", "L0H1 = \"a b.npz\":x"},
         {"L0H1 = 0.npy", "L0H1 = 0.npy"}, {"L0H1 = 2*2.npy", "L0H1 = 2*2.npy"}, {"L0H1 = \"c.npy\"", "L0H1 = c.npy"},
         {"L0H1 = text( \"a\\\"b\" )", "L0H1 = text(\"a\\\"b\")"}, {"L0H1 = ids( 1 ,2,3)", "L0H1 = ids(1,2,3)"},
-        {"L0H1 = mean(texts(a (1).txt))", "L0H1 = mean(texts(\"a (1).txt\"))"}, {"L0H1 = mean(from)", "L0H1 = mean(from)"},
+        {"L0H1 = mean(texts(a (1).txt))", "L0H1 = mean(texts(\"a (1).txt\"))"},
+        {"L0H1 = mean(from)", "L0H1 = mean(from)"},
         {"L0H1 -= 2*mean(ids(1))", "L0H1 -= 2*mean(ids(1))"}, {"L0H1 += noise( 0.10,7 )", "L0H1 += noise(0.1,7)"},
         {"L0H1 += noise(1,18446744073709551615)", "L0H1 += noise(1,18446744073709551615)"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
@@ -57,18 +61,27 @@ END_TEST
 START_TEST(an_error_points_at_its_column)
 {
     static const struct { const char *text; int column; const char *part; } bad[] = {
-        {"", 1, "expected a place"}, {"L0.mlp.out", 11, "it ends"}, {"L0.mlp.out == 0", 13, "found '='"}, {"L0H*= 0", 4, "with a blank"},
-        {"L1 = 0", 3, "H and a head"}, {"L1H = 0", 4, "3, 0,2-4 or *"}, {"L1H2-1 = 0", 4, "ascending"}, {"L0H1 *= from", 9, "*= takes nothing"},
-        {"L0H1 = from x", 8, "expected a value"}, {"L0H1 = nan", 8, "expected a value"}, {"L0H1 = inf", 8, "expected a value"},
-        {"L0H1 = 1e60", 8, "float32"}, {"L0H1 = 2*proj(from)", 10, "-= before proj"}, {"L0H1 = proj(from)", 8, "-= before proj"},
-        {"v[pos=1,pos=2] = 0", 9, "once"}, {"v[row=1] = 0", 3, "head="}, {"v[pos=-0] = 0", 8, "-1 for the last"}, {"v[pos=1 = 0", 9, "]"},
+        {"", 1, "expected a place"}, {"L0.mlp.out", 11, "it ends"}, {"L0.mlp.out == 0", 13, "found '='"},
+        {"L0H*= 0", 4, "with a blank"},
+        {"L1 = 0", 3, "H and a head"}, {"L1H = 0", 4, "3, 0,2-4 or *"}, {"L1H2-1 = 0", 4, "ascending"},
+        {"L0H1 *= from", 9, "*= takes nothing"},
+        {"L0H1 = from x", 8, "expected a value"}, {"L0H1 = nan", 8, "expected a value"},
+        {"L0H1 = inf", 8, "expected a value"},
+        {"L0H1 = 1e60", 8, "float32"}, {"L0H1 = 2*proj(from)", 10, "-= before proj"},
+        {"L0H1 = proj(from)", 8, "-= before proj"},
+        {"v[pos=1,pos=2] = 0", 9, "once"}, {"v[row=1] = 0", 3, "head="}, {"v[pos=-0] = 0", 8, "-1 for the last"},
+        {"v[pos=1 = 0", 9, "]"},
         {"v[col=-1] = 0", 7, "0,2-4"}, {"v[pos=\"a] = 0", 14, "text in double quotes"}, {"v = text(\"a\"", 13, ")"},
-        {"v = texts(a.txt)", 5, "inside mean"}, {"v = mean(texts(a.txt)", 22, ")"}, {"v = noise(1)", 12, "a comma and a seed"},
-        {"v += noise(-1,2)", 12, "a standard deviation, which is not below 0"}, {"v += noise(-1e-9,2)", 12, "not below 0"},
+        {"v = texts(a.txt)", 5, "inside mean"}, {"v = mean(texts(a.txt)", 22, ")"},
+        {"v = noise(1)", 12, "a comma and a seed"},
+        {"v += noise(-1,2)", 12, "a standard deviation, which is not below 0"},
+        {"v += noise(-1e-9,2)", 12, "not below 0"},
         {"scores -= -inf", 11, "without -inf there would be inf"},
-        {"v -= proj(mean(from))", 11, "expected from, FILE.npy, FILE.npz:NAME, text(\"...\") or ids(1,2), and no factor"},
+        {"v -= proj(mean(from))", 11,
+         "expected from, FILE.npy, FILE.npz:NAME, text(\"...\") or ids(1,2), and no factor"},
         {"v = mean(2*from)", 10, "and no factor"},
-        {"v = ids(1,x)", 11, "a whole number"}, {"v = ids(2147483648)", 9, "2147483647"}, {"v = a.npy:x", 5, "expected a value"},
+        {"v = ids(1,x)", 11, "a whole number"}, {"v = ids(2147483648)", 9, "2147483647"},
+        {"v = a.npy:x", 5, "expected a value"},
         {"1.2,3 = 0", 4, "=, +="}, {"L0.*= 0", 4, "with a blank"},
         {"blocks.0.*= 0", 10, "with a blank"}, {"*= 0", 1, "with a blank"}, {"\xC3\xA9 = 0", 1, "expected a place"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -102,7 +115,8 @@ START_TEST(shorter_ways_become_edits)
     ck_assert_int_eq(attn_edits_read(&list, file, strlen(file), "file", &err), 0);
     ck_assert_int_eq(attn_edits_steer(&list, "a.npy@3", &err), 0);
     ck_assert_int_eq(attn_edits_steer(&list, "a b.npy:-0.5@0,2-4", &err), 0);
-    expect_list(list, (const char *const[]){"L0H0,2 = 0", "L1.mlp.out = 0", "L1H2 = 0", "L0H0 = 0", "L0N3,5[pos=1,2] = 0",
+    expect_list(list,
+                (const char *const[]){"L0H0,2 = 0", "L1.mlp.out = 0", "L1H2 = 0", "L0H0 = 0", "L0N3,5[pos=1,2] = 0",
                 "pattern[key=0] = 0", "L0H1 = mean(from)", "L1H2[pos=-1] = mean(from)", "L0H1 = 0", "L1.mlp.out *= 2",
                 "L3.resid_post += a.npy", "L0,2-4.resid_post += -0.5*\"a b.npy\"", NULL});
     ck_assert(attn_edits_from(list));
@@ -123,9 +137,12 @@ END_TEST
 /* Texts drawn from pieces of the grammar: no crash, and what is read reads again as what it is. */
 START_TEST(any_text_is_read_or_refused)
 {
-    static const char *const piece[] = {"L", "H", "N", "0", "1", "2-3", ",", ".", "*", "*=", "=", "+=", "-=", " ", "[", "]", "head=", "pos=", "key=", "col=",
-        "-1", "\"", "\"a\"", "\\", "prompt", "new", "mlp.out", "pattern", "blocks.*.attn.q", "?", "-inf", "uniform", "noise(", ")", "mean(", "proj(",
-        "text(", "ids(", "texts(", "from", "a.npy", "b.npz:c", "1e5", "0.5*", "\xC3\xA9", "\xFF", "(", "99999999999999999999", ":", "@"};
+    static const char *const piece[] = {"L", "H", "N", "0", "1", "2-3", ",", ".", "*", "*=", "=", "+=", "-=", " ", "[",
+                                        "]", "head=", "pos=", "key=", "col=",
+        "-1", "\"", "\"a\"", "\\", "prompt", "new", "mlp.out", "pattern", "blocks.*.attn.q", "?", "-inf", "uniform",
+        "noise(", ")", "mean(", "proj(",
+        "text(", "ids(", "texts(", "from", "a.npy", "b.npz:c", "1e5", "0.5*", "\xC3\xA9", "\xFF", "(",
+        "99999999999999999999", ":", "@"};
     uint32_t seed = 5;
     size_t read = 0;
     for (int i = 0; i < 60000; i++) {
@@ -167,7 +184,8 @@ START_TEST(long_texts_take_linear_time)
         memcpy(at, "1.2 = 0\n", 8);
     ck_assert_int_eq(attn_edits_read(&list, text, 8 * N, "file", &err), 0);
     ck_assert_uint_eq(attn_edits_count(list), 1 + N);
-    ck_assert_double_lt((double)(clock() - start) / CLOCKS_PER_SEC, 20);        /* it takes 0.3 s; quadratic time would be minutes */
+    /* it takes 0.3 s; quadratic time would be minutes */
+    ck_assert_double_lt((double)(clock() - start) / CLOCKS_PER_SEC, 20);
     attn_edits_free(list);
     free(text);
 }
@@ -177,7 +195,8 @@ END_TEST
 
 static const char *const names[] = {"gpt2-a", "llama-f", "neo-h", "neox-i", "qwen2-j"};
 
-struct golden { const char *name; cJSON *doc; struct attn_model *model; char back[4096], model_path[4200]; struct attn_tokens *text, *from; };
+struct golden { const char *name; cJSON *doc; struct attn_model *model; char back[4096],
+                model_path[4200]; struct attn_tokens *text, *from; };
 
 static struct attn_tokens *tokens_of(const cJSON *list)
 {
@@ -219,8 +238,8 @@ static void close_golden(struct golden *g)
     cJSON_Delete(g->doc);
 }
 
-static int run_edits(struct attn_dump **out, struct golden *g, const struct attn_edits *list, const struct attn_tokens *tokens, const char *show,
-                     int threads, struct attn_err *err)
+static int run_edits(struct attn_dump **out, struct golden *g, const struct attn_edits *list,
+                     const struct attn_tokens *tokens, const char *show, int threads, struct attn_err *err)
 {
     struct attn_plan plan = {.threads = threads};
     struct attn_editor_opts o = {.edits = list, .model = g->model, .from = g->from, .plan = plan};
@@ -275,8 +294,8 @@ static size_t count(const struct attn_dump_array *a)
     return n;
 }
 
-/* The reference is in double precision.  Six times what float32 differs from it in another implementation, or, where that was lucky,
- * 6e-6 (1 + |x|), is what rounding in another order can give. */
+/* The reference is in double precision.  Six times what float32 differs from it in another implementation, or, where
+ * that was lucky, 6e-6 (1 + |x|), is what rounding in another order can give. */
 static double bound(double difference, double x)
 {
     return fmax(6 * difference, 6e-6 * (1 + fabs(x)));
@@ -289,8 +308,8 @@ static double logprob(const float *logits, size_t V, int32_t id)
     return x;
 }
 
-static void check_next(const struct golden *g, const cJSON *c, const struct attn_tokens *tokens, const struct attn_dump_array *logits,
-                       const struct attn_dump_array *plain)
+static void check_next(const struct golden *g, const cJSON *c, const struct attn_tokens *tokens,
+                       const struct attn_dump_array *logits, const struct attn_dump_array *plain)
 {
     size_t V = logits->shape[1], T = logits->shape[0];
     const float *last = logits->data + (T - 1) * V, *before = plain->data + (T - 1) * V;
@@ -301,16 +320,20 @@ static void check_next(const struct golden *g, const cJSON *c, const struct attn
     for (size_t t = 0; t + 1 < T; t++)
         loss -= logprob(logits->data + t * V, V, tokens->tok[t + 1].id) / (double)(T - 1);
     const char *name = golden_string(c, "name");
-    ck_assert_msg(fabs(kl - golden_number(c, "kl")) <= bound(golden_number(differ, "kl"), kl), "%s %s: kl %g", g->name, name, kl);
-    ck_assert_msg(fabs(loss - golden_number(c, "loss")) <= bound(golden_number(differ, "loss"), loss), "%s %s: loss %.9g", g->name, name, loss);
+    ck_assert_msg(fabs(kl - golden_number(c, "kl")) <= bound(golden_number(differ, "kl"), kl),
+                  "%s %s: kl %g", g->name, name, kl);
+    ck_assert_msg(fabs(loss - golden_number(c, "loss")) <= bound(golden_number(differ, "loss"), loss),
+                  "%s %s: loss %.9g", g->name, name, loss);
     for (int i = 0; i < 5; i++) {
         p = cJSON_GetArrayItem(golden_get(after, "probabilities"), i)->valuedouble;
         int32_t id = cJSON_GetArrayItem(golden_get(after, "ids"), i)->valueint;
-        ck_assert_msg(fabs(exp(logprob(last, V, id)) - p) <= bound(golden_number(differ, "logits"), p), "%s %s: p(%d)", g->name, name, id);
+        ck_assert_msg(fabs(exp(logprob(last, V, id)) - p) <= bound(golden_number(differ, "logits"), p),
+                      "%s %s: p(%d)", g->name, name, id);
     }
 }
 
-static void check_arrays(const struct golden *g, const cJSON *c, const struct attn_dump *got, const struct attn_dump *want)
+static void check_arrays(const struct golden *g, const cJSON *c, const struct attn_dump *got,
+                         const struct attn_dump *want)
 {
     const cJSON *a, *differ = golden_get(c, "float32_max_abs_difference");
     cJSON_ArrayForEach(a, golden_get(c, "arrays")) {
@@ -320,7 +343,8 @@ static void check_arrays(const struct golden *g, const cJSON *c, const struct at
         ck_assert_uint_eq(count(&x), count(&y));
         for (size_t i = 0; i < count(&y); i++) {
             double is = (double)x.data[i], should = (double)y.data[i];
-            bool same = isfinite(should) ? fabs(is - should) <= bound(golden_number(differ, a->string), should) : isinf(is) && is < 0;
+            bool same = isfinite(should) ? fabs(is - should) <= bound(golden_number(differ, a->string), should) :
+                isinf(is) && is < 0;
             ck_assert_msg(same, "%s %s[%zu] is %.9g, expected %.9g", g->name, member, i, is, should);
         }
     }
@@ -334,7 +358,8 @@ static void list_arrays(char *show, size_t size, const cJSON *c)
         snprintf(show + strlen(show), size - strlen(show), "%s%s", *show ? "," : "", a->string);
 }
 
-static void expect_same_bits(const struct golden *g, const char *why, const struct attn_dump *a, const struct attn_dump *b)
+static void expect_same_bits(const struct golden *g, const char *why, const struct attn_dump *a,
+                             const struct attn_dump *b)
 {
     struct attn_dump_array x, y;
     for (size_t i = 0; attn_dump_array(a, i, &x) >= 0; i++) {
@@ -412,8 +437,10 @@ END_TEST
 START_TEST(an_edit_that_changes_nothing_changes_no_bit)
 {
     static const char *const same[] = {
-        "* *= 1", "embed -= 0", "pattern -= 0*uniform", "blocks.*.mlp.* += 0*noise(1,2)", "q = OWN", "k = OWN", "v = OWN", "dots = OWN",
-        "scores = OWN", "pattern = OWN", "context = OWN", "blocks.*.mlp.* = OWN", "embed = OWN", "logits = OWN", "L0H0[pos=-1] = OWN",
+        "* *= 1", "embed -= 0", "pattern -= 0*uniform", "blocks.*.mlp.* += 0*noise(1,2)", "q = OWN", "k = OWN",
+        "v = OWN", "dots = OWN",
+        "scores = OWN", "pattern = OWN", "context = OWN", "blocks.*.mlp.* = OWN", "embed = OWN", "logits = OWN",
+        "L0H0[pos=-1] = OWN",
         "scores[pos=2] = OWN", "norm_final[pos=prompt] = OWN"};
     struct golden g;
     struct attn_dump *plain, *edited;
@@ -426,7 +453,8 @@ START_TEST(an_edit_that_changes_nothing_changes_no_bit)
         for (size_t t = 0; t < g.text->n; t++)
             snprintf(own + strlen(own), sizeof own - strlen(own), "%s%d", t ? "," : "", (int)g.text->tok[t].id);
         const char *at = strstr(same[i], "OWN");
-        snprintf(text, sizeof text, "%.*s%s%s", at ? (int)(at - same[i]) : (int)strlen(same[i]), same[i], at ? own : "", at ? ")" : "");
+        snprintf(text, sizeof text, "%.*s%s%s", at ? (int)(at - same[i]) : (int)strlen(same[i]), same[i], at ? own : "",
+                 at ? ")" : "");
         ck_assert_int_eq(attn_edits_parse(&list, text, &err), 0);
         ck_assert_msg(run_edits(&edited, &g, list, g.text, "*", 2, &err) == 0, "%s: %s", text, err.msg);
         expect_same_bits(&g, text, edited, plain);

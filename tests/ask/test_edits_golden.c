@@ -1,5 +1,5 @@
-/* Edits as one types them, on five checkpoints, against what was recorded in double precision: each spelling of the same edits, what
- * `run` says that they did, how `generate` goes on under them, and each head taken away by itself. */
+/* Edits as one types them, on five checkpoints, against what was recorded in double precision: each spelling of the
+ * same edits, what `run` says that they did, how `generate` goes on under them, and each head taken away by itself. */
 #include "suites.h"
 
 #include "asked.h"
@@ -38,7 +38,8 @@ static void add_ids(char line[LINE], const char *option, const cJSON *ids)
 /* A command on a case's text, without its edits.  Paths in edits are relative to the directory of the recorded data. */
 static void begin(char line[LINE], const char *checkpoint, const char *command, const cJSON *doc, const cJSON *c)
 {
-    snprintf(line, LINE, "cd tests/golden/ask/%s && \"$A\" %s -q --format json -m ../../checkpoints/%s", checkpoint, command, checkpoint);
+    snprintf(line, LINE, "cd tests/golden/ask/%s && \"$A\" %s -q --format json -m ../../checkpoints/%s", checkpoint,
+             command, checkpoint);
     if (golden_find(c, "text")) {
         add(line, "-s");
         add(line, golden_string(c, "text"));
@@ -67,7 +68,8 @@ static cJSON *document(const char *line)
 
 /* ---- what edits did ---- */
 
-/* Rows of likeliest tokens: probabilities within float32, and the same tokens in the same order where they differ by more. */
+/* Rows of likeliest tokens: probabilities within float32, and the same tokens in the same order where they
+ * differ by more. */
 static void expect_likeliest(const cJSON *got, const cJSON *want, double off, const char *line)
 {
     const cJSON *ids = golden_get(want, "ids"), *p = golden_get(want, "probabilities");
@@ -79,7 +81,8 @@ static void expect_likeliest(const cJSON *got, const cJSON *want, double off, co
         bool tied = (i > 0 && cJSON_GetArrayItem(p, i - 1)->valuedouble - should < 2 * limit) || i == 4
                     || should - cJSON_GetArrayItem(p, i + 1)->valuedouble < 2 * limit;
         ck_assert_msg(fabs(golden_number(is, "probability") - should) <= limit, "%s: place %d", line, i);
-        ck_assert_msg(tied || golden_get(is, "id")->valueint == cJSON_GetArrayItem(ids, i)->valueint, "%s: place %d", line, i);
+        ck_assert_msg(tied || golden_get(is, "id")->valueint == cJSON_GetArrayItem(ids, i)->valueint,
+                      "%s: place %d", line, i);
     }
 }
 
@@ -88,7 +91,8 @@ static void check_effect(const char *line, const cJSON *c)
     cJSON *doc = document(line);
     const cJSON *compare = golden_get(doc, "compare"), *off = golden_get(c, "float32_max_abs_difference");
     double kl = golden_number(c, "kl");
-    ck_assert_msg(fabs(golden_number(compare, "kl") - kl) <= asked_limit(golden_number(off, "kl"), 1 + kl), "%s: %g, expected %g",
+    ck_assert_msg(fabs(golden_number(compare, "kl") - kl) <= asked_limit(golden_number(off, "kl"), 1 + kl),
+                  "%s: %g, expected %g",
                   line, golden_number(compare, "kl"), kl);
     expect_likeliest(golden_get(compare, "before"), golden_get(c, "before"), golden_number(off, "logits"), line);
     expect_likeliest(golden_get(compare, "after"), golden_get(c, "after"), golden_number(off, "logits"), line);
@@ -114,7 +118,8 @@ static void check_continuation(const char *line, const cJSON *greedy)
     const cJSON *tokens = golden_get(doc, "tokens"), *id;
     int at = (int)golden_number(doc, "n_prompt");
     cJSON_ArrayForEach(id, greedy)
-        ck_assert_msg(golden_get(cJSON_GetArrayItem(tokens, at++), "id")->valueint == id->valueint, "%s: token %d", line, at - 1);
+        ck_assert_msg(golden_get(cJSON_GetArrayItem(tokens, at++), "id")->valueint == id->valueint,
+                      "%s: token %d", line, at - 1);
     ck_assert_int_eq(cJSON_GetArraySize(tokens), at);
     cJSON_Delete(doc);
 }
@@ -148,7 +153,8 @@ END_TEST
 
 /* ---- each head ---- */
 
-static void check_head(const struct asked *a, const cJSON *c, const struct attn_tokens *t, double off, const float *logits)
+static void check_head(const struct asked *a, const cJSON *c, const struct attn_tokens *t, double off,
+                       const float *logits)
 {
     struct keep k = {.only = ATTN_ACT_LOGITS};
     struct attn_err err = {0};
@@ -163,10 +169,12 @@ static void check_head(const struct asked *a, const cJSON *c, const struct attn_
         ck_assert(!attn_logprob(&logprob, k.a[0].data + i * V, V, t->tok[i + 1].id, &err));
         loss -= logprob / (double)(t->n - 1);
     }
-    ck_assert_msg(fabs(loss - golden_number(c, "loss")) <= asked_limit(off, 1 + loss), "%s: the loss is %.9g", edit, loss);
+    ck_assert_msg(fabs(loss - golden_number(c, "loss")) <= asked_limit(off, 1 + loss),
+                  "%s: the loss is %.9g", edit, loss);
     for (size_t j = 0; logits && j < V; j++) {
         double is = (double)k.a[0].data[(t->n - 1) * V + j], should = (double)logits[j];
-        ck_assert_msg(fabs(is - should) <= asked_limit(off, 1 + fabs(should)), "%s: logit %zu is %.9g, expected %.9g", edit, j, is, should);
+        ck_assert_msg(fabs(is - should) <= asked_limit(off, 1 + fabs(should)),
+                      "%s: logit %zu is %.9g, expected %.9g", edit, j, is, should);
     }
     keep_free(&k);
     asked_edit_end(&e);

@@ -10,7 +10,8 @@
 
 /* ---- values ---- */
 
-/* The metric on `ids`, edited unless `edits` is NULL; the reference of kl is the run of `reference`, of n tokens, too. */
+/* The metric on `ids`, edited unless `edits` is NULL; the reference of kl is the run of `reference`, of
+ * n tokens, too. */
 static double measure(const struct asked *a, const char *text, const int32_t *ids, size_t n, const int32_t *reference,
                       const cJSON *edits)
 {
@@ -60,8 +61,8 @@ START_TEST(golden_values)
 }
 END_TEST
 
-/* One pass makes the reference and measures against it, whatever else makes it show every row; another measures the same
- * as against a reference that had a pass of its own. */
+/* One pass makes the reference and measures against it, whatever else makes it show every row; another measures the
+ * same as against a reference that had a pass of its own. */
 START_TEST(a_reference_of_the_pass_that_is_measured)
 {
     enum { T = 5 };
@@ -95,7 +96,8 @@ END_TEST
 
 /* ---- derivatives ---- */
 
-static const char *const smooth[] = {"logit(3)-logit(5)", "logprob(7)", "2*prob(7)-0.5*logprob(7,pos=1)+prob(2)", "loss",
+static const char *const smooth[] = {"logit(3)-logit(5)", "logprob(7)",
+                                     "2*prob(7)-0.5*logprob(7,pos=1)+prob(2)", "loss",
                                      "kl", "prob(0,pos=-2)"};
 
 START_TEST(slopes_are_central_differences)
@@ -127,8 +129,8 @@ START_TEST(slopes_are_central_differences)
             z[t][j] = here - (float)h;
             double down = attn_metric_part(m, t, z[t]);
             z[t][j] = here;
-            ck_assert_double_eq_tol((up - down) / (2 * h), (double)slope[j], 2e-6);        /* h^2 times third derivatives,
-                below 2 */
+            /* h^2 times third derivatives, below 2 */
+            ck_assert_double_eq_tol((up - down) / (2 * h), (double)slope[j], 2e-6);
         }
     }
     attn_metric_free(m);
@@ -162,7 +164,8 @@ static const struct { const char *text, *part; } wrong[] = {
     {"logit(", "column 7: expected a token"}, {"logit(3", "column 8: expected ) or ,pos=P"},
     {"logit(3))", "column 9: expected + or - and another term"}, {"logit(3)+", "column 10: expected logit(TOKEN)"},
     {"logit(3)+loss", "loss and kl stand alone"}, {"kl-logit(3)", "column 1: expected loss, kl, logit(TOKEN)"},
-    {"log(3)", "column 1: expected loss, kl, logit(TOKEN)"}, {"1e301*logit(3)", "column 1: expected a factor up to 1e300"},
+    {"log(3)", "column 1: expected loss, kl, logit(TOKEN)"},
+    {"1e301*logit(3)", "column 1: expected a factor up to 1e300"},
     {"logit(\"a)", "column 7: expected a closing quote"}, {"logit(\"\"", "column 9: expected ) or ,pos=P"},
     {"logit(\"\\q\")", "with the escapes of JSON"}, {"logit(3,4)", "column 9: expected pos=P"},
     {"logit(3,pos=x)", "column 13: expected a position"}, {"logit(3,pos=-0)", "expected a position"},
@@ -172,7 +175,8 @@ static const struct { const char *text, *part; } wrong[] = {
     {"logit(3,pos=4)", "pos=4, but the text has 4 tokens: 0 to 3, or -1 to -4"},
     {"logit(3,pos=-5)", "pos=-5, but the text has 4 tokens"},
         {"logit({answer})", "the metric names {answer}: there is no such field; fields are those of a batch's records"},
-    {"logit(\"Every head\")", "column 7: \"Every head\" is 2 tokens: \"Every\" (83), \" head\" (69); expected a text that is "
+    {"logit(\"Every head\")",
+     "column 7: \"Every head\" is 2 tokens: \"Every\" (83), \" head\" (69); expected a text that is "
      "one token"},
 };
 
@@ -197,13 +201,15 @@ START_TEST(blanks_fields_and_escapes_are_read)
     struct asked a = asked_open("gpt2-a");
     int32_t ids[] = {1, 2, 3, 4};
     const struct attn_metric_field field[] = {{.name = "foil", .id = 5}, {.name = "answer", .text = " head", .len = 5}};
-    struct attn_metric_of of = {.model = a.model, .tokenizer = a.tokenizer, .ids = ids, .T = 4, .field = field, .n_fields = 2};
+    struct attn_metric_of of = {.model = a.model, .tokenizer = a.tokenizer, .ids = ids, .T = 4, .field = field,
+                                .n_fields = 2};
     const char *text = " - logit( {foil} ) +1.5e-1 * prob(\"\\u0020head\" , pos=-2)+rank({answer}) ";
     ck_assert_msg(!attn_metric_new(&m, text, &err) && !attn_metric_bind(m, &of, &err), "%s", err.msg);
     ck_assert_uint_eq(m->n, 3);
     ck_assert(m->term[0].id == 5 && m->term[0].factor == -1 && m->term[0].row == 3);
     ck_assert(m->term[1].id == 69 && m->term[1].factor == 0.15 && m->term[1].row == 2);
-    ck_assert(m->term[2].id == 69 && attn_metric_has_fields(m) && attn_metric_has_words(m) && !attn_metric_is_smooth(m));
+    ck_assert(m->term[2].id == 69 && attn_metric_has_fields(m) && attn_metric_has_words(m) &&
+              !attn_metric_is_smooth(m));
     attn_metric_free(m);
     asked_close(&a);
 }
@@ -249,13 +255,15 @@ START_TEST(what_was_not_prepared_is_said)
 
     struct attn_measure x = {.metric = m}, y = {.metric = kl};
     struct attn_observer measures[] = {attn_measure_observer(&x), attn_measure_observer(&y)};
-    expect_told(attn_run_tokens(a.model, &plan, t, NULL, &measures[0], 1, &err), &err, "metric 'logit(5)' is not bound to a text");
+    expect_told(attn_run_tokens(a.model, &plan, t, NULL, &measures[0], 1, &err), &err,
+                "metric 'logit(5)' is not bound to a text");
     struct attn_metric_of of = {.model = a.model, .ids = ids, .T = 4};
     ck_assert(!attn_metric_bind(kl, &of, &err) && !attn_metric_bind(m, &of, &err));
     expect_told(attn_run_tokens(a.model, &plan, t, NULL, &measures[1], 1, &err), &err, "has no reference");
 
     struct attn_patch *grid = NULL;
-    struct attn_patch_opts opts = {.tokens = shorter, .from = shorter, .what = "v", .over = "layer", .metric = m, .plan = plan};
+    struct attn_patch_opts opts = {.tokens = shorter, .from = shorter, .what = "v", .over = "layer", .metric = m,
+                                   .plan = plan};
     expect_told(attn_patch_new(&grid, a.model, &opts, &err), &err, "is bound to a text of 4 tokens");
     struct attn_slopes *slopes = NULL;
     struct attn_slopes_opts back = {.metric = kl, .plan = plan};
@@ -290,10 +298,12 @@ START_TEST(an_editor_says_what_it_was_not_told)
     struct attn_editor_opts o = {.edits = list, .model = a.model, .from = t, .plan = plan};
     ck_assert(!attn_editor_new(&e, &o, &err) && !attn_editor_text(e, 0, ids, 4, false, &err));
     struct attn_observer observer = attn_editor_observer(e);
-    expect_told(attn_run_tokens(a.model, &plan, t, NULL, &observer, 1, &err), &err, "edit 'L0H1 = from': the editor was not started");
+    expect_told(attn_run_tokens(a.model, &plan, t, NULL, &observer, 1, &err), &err,
+                "edit 'L0H1 = from': the editor was not started");
     expect_told(attn_editor_text(e, SIZE_MAX, ids, 4, false, &err), &err, "no memory");
     ck_assert(!attn_editor_start(e, &err) && !attn_run_tokens(a.model, &plan, t, NULL, &observer, 1, &err));
-    expect_told(attn_editor_touches(e, 1, &(struct attn_touch_watch){0}, &err), &err, "the editor was not told the text of sentence 1");
+    expect_told(attn_editor_touches(e, 1, &(struct attn_touch_watch){0}, &err), &err,
+                "the editor was not told the text of sentence 1");
 
     o.edits = NULL;
     ck_assert(!attn_editor_new(&empty, &o, &err) && !attn_editor_text(empty, 0, ids, 4, false, &err));

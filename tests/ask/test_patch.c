@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct attn_patch *patch_of(const struct attn_model *m, const struct attn_tokens *t, const struct attn_tokens *from,
-                                   struct attn_patch_opts o)
+static struct attn_patch *patch_of(const struct attn_model *m, const struct attn_tokens *t,
+                                   const struct attn_tokens *from, struct attn_patch_opts o)
 {
     struct attn_err err = {0};
     struct attn_patch *p = NULL;
@@ -26,14 +26,16 @@ static void compare(const cJSON *grid, const cJSON *doc, const struct attn_patch
 {
     size_t n;
     const cJSON *off = golden_get(grid, "float32_max_abs_difference");
-    float *metric = golden_floats(golden_get(grid, "metric"), &n), *effect = golden_floats(golden_get(grid, "effect"), &n);
+    float *metric = golden_floats(golden_get(grid, "metric"), &n),
+        *effect = golden_floats(golden_get(grid, "effect"), &n);
     ck_assert_uint_eq(n, r->n);
     double limit = asked_limit(golden_number(off, "metric"), 1 + fabs(golden_number(doc, "metric_text")));
     double limit_effect = asked_limit(golden_number(off, "effect"), 1);
     for (size_t i = 0; i < n; i++) {
         const struct attn_patch_cell *c = &r->cell[i];
         const char *how = golden_string(grid, "method"), *what = golden_string(grid, "what");
-        ck_assert_msg(fabs(c->metric - (double)metric[i]) <= limit, "%s %s: L%d H%d pos %d: %.9g, expected %.9g within %g",
+        ck_assert_msg(fabs(c->metric - (double)metric[i]) <= limit,
+                      "%s %s: L%d H%d pos %d: %.9g, expected %.9g within %g",
                       what, how, c->layer, c->head, c->pos, c->metric, (double)metric[i], limit);
         ck_assert_msg(fabs(c->effect - (double)effect[i]) <= limit_effect * (1 + fabs((double)effect[i])),
                       "%s %s: L%d H%d pos %d: effect %.9g, "
@@ -107,15 +109,16 @@ static int piece_edit(void *self, const struct attn_probe *b, float *data, struc
         for (size_t t = 0; t < b->rows; t++)
             for (size_t j = 0; j < b->cols; j++) {
                 size_t head = p->act == ATTN_ACT_CONTEXT ? j / p->dv : b->head0 + h, row = b->row0 + t;
-                if ((p->cell->head < 0 || (size_t)p->cell->head == head) && (p->cell->pos < 0 || (size_t)p->cell->pos == row))
+                if ((p->cell->head < 0 || (size_t)p->cell->head == head) &&
+                    (p->cell->pos < 0 || (size_t)p->cell->pos == row))
                     data[h * b->ld_head + t * b->ld + j] = p->from[((b->head0 + h) * p->T + row) * b->cols + j];
             }
     return 0;
 }
 
 static double edited(const struct attn_model *m, const struct attn_plan *plan, const struct attn_metric *metric,
-                     const struct attn_tokens *t, const struct attn_tokens *from, int act, const struct attn_patch_cell *cell,
-                     struct attn_editor *editor)
+                     const struct attn_tokens *t, const struct attn_tokens *from, int act,
+                     const struct attn_patch_cell *cell, struct attn_editor *editor)
 {
     struct attn_err err = {0};
     struct attn_info info;
@@ -130,7 +133,8 @@ static double edited(const struct attn_model *m, const struct attn_plan *plan, c
         obs[1] = obs[0];
         obs[0] = attn_editor_observer(editor);
     }
-    ck_assert_msg(!attn_run_tokens(m, plan, from, NULL, &keeper, 1, &err) && !attn_run_tokens(m, plan, t, NULL, obs, 3, &err),
+    ck_assert_msg(!attn_run_tokens(m, plan, from, NULL, &keeper, 1, &err) &&
+                  !attn_run_tokens(m, plan, t, NULL, obs, 3, &err),
                   "%s", err.msg);
     free(piece.from);
     return x.value;
@@ -141,7 +145,8 @@ static const struct { const char *what, *over; int act; } grids[] = {
         {"resid_post", "layer,pos", ATTN_ACT_RESID_POST},
     {"resid_post", "layer", ATTN_ACT_RESID_POST}, {"scores", "layer,head", ATTN_ACT_SCORES},
         {"pattern", "layer,head,pos", ATTN_ACT_PATTERN},
-    {"v", "layer,head,pos", ATTN_ACT_V}, {"mlp.out", "layer", ATTN_ACT_MLP_OUT}, {"post", "layer,pos", ATTN_ACT_MLP_POST},
+    {"v", "layer,head,pos", ATTN_ACT_V}, {"mlp.out", "layer", ATTN_ACT_MLP_OUT},
+    {"post", "layer,pos", ATTN_ACT_MLP_POST},
     {"embed", "pos", ATTN_ACT_EMBED}, {"norm_final", "pos", ATTN_ACT_NORM_FINAL}, {"logits", "pos", ATTN_ACT_LOGITS},
 };
 static const struct { const char *kind; bool bf16; } plans[] = {
@@ -191,7 +196,8 @@ START_TEST(exact_cells_are_edited_runs_bit_for_bit)
         ck_assert(!attn_metric_refer_to(m, a.model, t, &whole, &err));
         for (size_t i = 0; i < r.n; i++) {
             double want = edited(a.model, &whole, m, t, from, grids[g].act, &r.cell[i], theirs.editor);
-            ck_assert_msg(r.cell[i].metric == want, "%s over %s, %s: L%d H%d pos %d: %.17g, expected %.17g", grids[g].what,
+            ck_assert_msg(r.cell[i].metric == want,
+                          "%s over %s, %s: L%d H%d pos %d: %.17g, expected %.17g", grids[g].what,
                           grids[g].over,
                           metrics[g % 5], r.cell[i].layer, r.cell[i].head, r.cell[i].pos, r.cell[i].metric, want);
         }
@@ -218,7 +224,8 @@ START_TEST(a_text_patched_with_itself_is_itself)
         if (lacks(&a, grids[g].act))
             continue;
         struct attn_patch_result r;
-        struct attn_patch *p = patch_of(a.model, t, t, (struct attn_patch_opts){.what = grids[g].what, .over = grids[g].over,
+        struct attn_patch *p = patch_of(a.model, t, t,
+                                        (struct attn_patch_opts){.what = grids[g].what, .over = grids[g].over,
                                                                                 .metric = m});
         attn_patch_get(p, &r);
         for (size_t i = 0; i < r.n; i++)
@@ -232,16 +239,17 @@ START_TEST(a_text_patched_with_itself_is_itself)
 }
 END_TEST
 
-/* The sum over all of the embedding is the whole difference but for an error that shrinks with the square of the steps: 16 times as
- * many leave a 256th, or at the corners of a ReLU a 16th.  A quarter or a half of that will do, and 2e-5 is what float32 leaves of two
- * logits and their gradients. */
+/* The sum over all of the embedding is the whole difference but for an error that shrinks with the square of the steps:
+ * 16 times as many leave a 256th, or at the corners of a ReLU a 16th.  A quarter or a half of that will do, and 2e-5 is
+ * what float32 leaves of two logits and their gradients. */
 START_TEST(integrated_gradients_are_complete)
 {
     const int32_t ids[] = {5, 9, 22, 31, 2, 7}, from_ids[] = {5, 8, 22, 30, 2, 7};
     static const char *const usual[] = {"ig:4", "ig:64"}, *const fine[] = {"ig:64", "ig:1024"};
     double left[2];
     struct asked a = asked_open(checkpoints[_i].name);
-    /* whose softmaxes turn so fast along the path that the error changes its sign up to 64 steps, and shrinks so from there */
+    /* whose softmaxes turn so fast along the path that the error changes its sign up to 64 steps, and shrinks
+     * so from there */
     const char *const *methods = strstr(a.dir, "gemma3-wrapped") ? fine : usual;
     struct attn_tokens *t = asked_tokens(ids, 6), *from = asked_tokens(from_ids, 6);
     struct attn_metric *m = asked_metric(&a, "logit(3)-logit(20)", ids, 6, ids);
@@ -257,7 +265,8 @@ START_TEST(integrated_gradients_are_complete)
         attn_patch_free(p);
     }
     double fewer = strstr(a.dir, "opt-") ? 8 : 64;
-    ck_assert_msg(left[1] < left[0] / fewer + 2e-5, "%g after %s, %g after %s", left[0], methods[0], left[1], methods[1]);
+    ck_assert_msg(left[1] < left[0] / fewer + 2e-5,
+                  "%g after %s, %g after %s", left[0], methods[0], left[1], methods[1]);
     attn_metric_free(m);
     attn_tokens_free(t);
     attn_tokens_free(from);
@@ -270,13 +279,15 @@ END_TEST
 static const struct { const char *what, *over, *method, *metric; size_t from; const char *part; } refused[] = {
     {"context", "layer", NULL, "loss", 2, "the texts have 3 and 2 tokens, and differ from token 2 on: '5|9|22', '5|9'"},
     {"context", "layers", NULL, "loss", 3, "--over 'layers': expected layer"},
-        {"context", "layer,layer", NULL, "loss", 3, "--over 'layer,layer'"},
-    {"context", "", NULL, "loss", 3, "--over ''"}, {"context", "head", NULL, "loss", 3, "attn.context is in every layer"},
+    {"context", "layer,layer", NULL, "loss", 3, "--over 'layer,layer'"},
+    {"context", "", NULL, "loss", 3, "--over ''"},
+    {"context", "head", NULL, "loss", 3, "attn.context is in every layer"},
     {"embed", "layer,pos", NULL, "loss", 3, "embed is outside of the layers: expected --over pos"},
     {"resid_pre", "layer,head", NULL, "loss", 3, "resid_pre has no heads"}, {"out", "layer", NULL, "loss", 3, "out"},
-    {"context", "layer", "exactly", "loss", 3, "--method 'exactly'"}, {"context", "layer", "ig:0", "loss", 3, "--method 'ig:0'"},
-    {"*", "layer", NULL, "loss", 3, "expected one activation"}, {"context", "layer", "gradient", "rank(3)", 3,
-                                                                 "a rank moves in steps"},
+    {"context", "layer", "exactly", "loss", 3, "--method 'exactly'"},
+    {"context", "layer", "ig:0", "loss", 3, "--method 'ig:0'"},
+    {"*", "layer", NULL, "loss", 3, "expected one activation"},
+    {"context", "layer", "gradient", "rank(3)", 3, "a rank moves in steps"},
 };
 
 START_TEST(what_makes_no_grid_is_refused)

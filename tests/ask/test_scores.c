@@ -1,5 +1,5 @@
-/* Scores of heads: against double precision, against their definitions under every kind of attention, and in whatever company a
- * text runs. */
+/* Scores of heads: against double precision, and against their definitions under every kind of attention, however
+ * texts run together. */
 #include "suites.h"
 
 #include "ask/scores.h"
@@ -80,7 +80,8 @@ static void expect_near(const cJSON *table, const cJSON *got, const cJSON *want,
         return;
     }
     double bound = fmax(6 * golden_number(golden_get(table, "float32_max_abs_difference"), name), 6e-6 * (1 + fabs(b)));
-    ck_assert_msg(isnan(b) ? isnan(a) : fabs(a - b) <= bound, "%s of layer %g, head %g is %.9g, expected %.9g within %g", name,
+    ck_assert_msg(isnan(b) ? isnan(a) : fabs(a - b) <= bound,
+                  "%s of layer %g, head %g is %.9g, expected %.9g within %g", name,
                   golden_number(want, "layer"), golden_number(want, "head"), a, b, bound);
 }
 
@@ -100,9 +101,8 @@ static void compare_table(const char *model, const cJSON *table)
     size_t i = 0;
     cJSON_ArrayForEach(want, golden_get(table, "rows")) {
         const cJSON *got = row_of(doc, i++);
-        ck_assert(golden_number(got, "layer") == golden_number(want, "layer") && golden_number(got,
-                                                                                               "head") == golden_number(want,
-                                                                                                                        "head"));
+        ck_assert(golden_number(got, "layer") == golden_number(want, "layer") &&
+                  golden_number(got, "head") == golden_number(want, "head"));
         for (const struct attn_head_score *s = NULL; (s = attn_head_score_next(s));)
             expect_near(table, got, want, s->name);
     }
@@ -129,7 +129,8 @@ END_TEST
 
 /* ---- the definitions, on the patterns of every kind ---- */
 
-/* The means over all rows of `texts`, as the definitions say them; scores of -inf are the keys that a query does not see. */
+/* The means over all rows of `texts`, as the definitions say them; scores of -inf are the keys that a query
+ * does not see. */
 struct plain { double sum[8]; size_t n[8]; };
 
 static void add(struct plain *p, size_t i, bool offers, double x)
@@ -156,7 +157,8 @@ static void add_row(struct plain *p, const float *A, const bool *sees, const int
             }
         }
     }
-    const double x[] = {(double)A[q - 1], (double)A[q], (double)A[0], same, after, entropy, entropy / log((double)seen), distance};
+    const double x[] = {(double)A[q - 1], (double)A[q], (double)A[0], same, after, entropy,
+                        entropy / log((double)seen), distance};
     const bool offers[] = {true, true, true, n_same > 0, n_after > 0, true, seen > 1, true};
     for (size_t i = 0; i < 8; i++)
         add(p, i, offers[i], x[i]);
@@ -193,7 +195,8 @@ static struct patterns patterns_of(const char *model, const int32_t *ids, size_t
     attn_model_info(m, &info);
     struct patterns p = {calloc(info.L * info.H * T * T, sizeof(float)), T, info.H, info.L};
     const struct attn_observer observer = {.wants = wants_patterns, .watch = keep_patterns, .self = &p};
-    ck_assert_msg(!attn_run_new(&run, m, &plan, &observer, 1, &err) && !attn_run_forward(run, ids, &seq, 1, &err), "%s", err.msg);
+    ck_assert_msg(!attn_run_new(&run, m, &plan, &observer, 1, &err) && !attn_run_forward(run, ids, &seq, 1, &err),
+                  "%s", err.msg);
     attn_run_free(run);
     attn_model_close(m);
     return p;
@@ -213,7 +216,8 @@ static bool sees_key(const char *kind, size_t q, size_t k)
     return true;
 }
 
-static const char *const kinds[] = {"model", "full", "causal", "causal-renorm", "window:3", "strided:2,4", "random:2,2,5",
+static const char *const kinds[] = {"model", "full", "causal", "causal-renorm", "window:3", "strided:2,4",
+                                    "random:2,2,5",
                                     "linear", "block:4"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -280,12 +284,14 @@ static void copying_of(double *out, const struct attn_model *m)
 {
     struct attn_team *team = NULL;
     struct attn_err err = {0};
-    ck_assert_msg(!attn_team_new(&team, 2, &err) && !attn_copying(out, m, team, &(struct attn_copying_watch){0}, &err), "%s", err.msg);
+    ck_assert_msg(!attn_team_new(&team, 2, &err) && !attn_copying(out, m, team, &(struct attn_copying_watch){0}, &err),
+                  "%s", err.msg);
     attn_team_free(team);
 }
 
 enum { WIDE = 8, NARROW = 6, WORDS = 11, TWO = 2 };
-#define ONE_LAYER(type, more) "{\"model_type\": \"" type "\", \"vocab_size\": 11, \"hidden_size\": 8, \"num_hidden_layers\": 1, " \
+#define ONE_LAYER(type, more) "{\"model_type\": \"" type "\", \"vocab_size\": 11, \"hidden_size\": 8, " \
+    "\"num_hidden_layers\": 1, " \
     "\"num_attention_heads\": 2, \"max_position_embeddings\": 8" more "}"
 
 /* Gains that follow each other act as their product. */
@@ -317,7 +323,8 @@ START_TEST(copying_counts_every_gain)
                                                           "\"intermediate_size\": 8"), 7, "F32"));
     expect_product(m, &m->w.block[0].post1.weight, &m->w.final.weight);
     attn_model_close(m);
-    m = made_open(made_model("{\"model_type\": \"bloom\", \"vocab_size\": 11, \"hidden_size\": 8, \"n_layer\": 1, \"n_head\": 2}", 7, "F32"));
+    m = made_open(made_model("{\"model_type\": \"bloom\", \"vocab_size\": 11, \"hidden_size\": 8, \"n_layer\": 1, "
+                             "\"n_head\": 2}", 7, "F32"));
     expect_product(m, &m->w.embed_norm.weight, &m->w.block[0].norm1.weight);
     attn_model_close(m);
 }
@@ -359,8 +366,10 @@ static void multiply(float *to, const float *a, const float *b, size_t rows, siz
 /* A projected embedding is as good as one that is as wide as the stream. */
 START_TEST(copying_goes_through_projections)
 {
-    struct attn_model *m = made_open(made_model(ONE_LAYER("opt", ", \"ffn_dim\": 8, \"word_embed_proj_dim\": 6"), 7, "F32"));
-    float words[WORDS * NARROW], in[NARROW * WIDE], out[WIDE * NARROW], embed[WORDS * WIDE], back[NARROW * WORDS], unembed[WIDE * WORDS];
+    struct attn_model *m =
+        made_open(made_model(ONE_LAYER("opt", ", \"ffn_dim\": 8, \"word_embed_proj_dim\": 6"), 7, "F32"));
+    float words[WORDS * NARROW], in[NARROW * WIDE], out[WIDE * NARROW], embed[WORDS * WIDE], back[NARROW * WORDS],
+        unembed[WIDE * WORDS];
     double through[TWO], plain[TWO];
     draw_numbers(words, WORDS * NARROW, 3);
     draw_numbers(in, NARROW * WIDE, 4);
@@ -381,7 +390,8 @@ START_TEST(copying_goes_through_projections)
     w->project_in = w->project_out = (struct attn_mat){.data = NULL};
     copying_of(plain, m);
     for (size_t h = 0; h < TWO; h++)
-        ck_assert_double_eq_tol(through[h], plain[h], 1e-5);        /* products are rounded to float32 here, sums there */
+        /* products are rounded to float32 here, sums there */
+        ck_assert_double_eq_tol(through[h], plain[h], 1e-5);
     attn_model_close(m);
 }
 END_TEST
@@ -510,7 +520,8 @@ static void expect_eigenvalues(const double *a, size_t n, const double *re, cons
             if (!used[k] && (best == n || hypot(x[k] - re[i], y[k] - im[i]) < hypot(x[best] - re[i], y[best] - im[i])))
                 best = k;
         used[best] = true;
-        ck_assert_msg(hypot(x[best] - re[i], y[best] - im[i]) <= bound, "%g%+gi is not among those of %zu: nearest %g%+gi",
+        ck_assert_msg(hypot(x[best] - re[i], y[best] - im[i]) <= bound,
+                      "%g%+gi is not among those of %zu: nearest %g%+gi",
                       re[i], im[i], n,
                       x[best], y[best]);
     }
@@ -520,15 +531,18 @@ START_TEST(eigenvalues_of_known_matrices)
 {
     const double zero[4] = {0}, one[1] = {-3}, turn[] = {0, -2, 2, 0}, triangle[] = {1, 5, -7, 0, 2, 9, 0, 0, -4};
     const double cycle[] = {0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};       /* fourth roots of 1 */
-    const double companion[] = {10, -35, 50, -24, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};      /* of (x-1)(x-2)(x-3)(x-4) */
+    /* of (x-1)(x-2)(x-3)(x-4) */
+    const double companion[] = {10, -35, 50, -24, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
     const double uneven[] = {1, 1e12, 1e-12, 2};
     expect_eigenvalues(zero, 2, (double[]){0, 0}, (double[]){0, 0}, 0);
     expect_eigenvalues(one, 1, (double[]){-3}, (double[]){0}, 0);
     expect_eigenvalues(turn, 2, (double[]){0, 0}, (double[]){2, -2}, 1e-15);
     expect_eigenvalues(triangle, 3, (double[]){1, 2, -4}, (double[]){0, 0, 0}, 1e-14);
     expect_eigenvalues(cycle, 4, (double[]){1, -1, 0, 0}, (double[]){0, 0, 1, -1}, 1e-14);
-    expect_eigenvalues(companion, 4, (double[]){1, 2, 3, 4}, (double[]){0, 0, 0, 0}, 1e-11);  /* its condition is some 1e3 */
-    expect_eigenvalues(uneven, 2, (double[]){(3 + sqrt(5)) / 2, (3 - sqrt(5)) / 2}, (double[]){0, 0}, 1e-3);    /* 1e12 epsilons */
+    /* its condition is some 1e3 */
+    expect_eigenvalues(companion, 4, (double[]){1, 2, 3, 4}, (double[]){0, 0, 0, 0}, 1e-11);
+    /* 1e12 epsilons */
+    expect_eigenvalues(uneven, 2, (double[]){(3 + sqrt(5)) / 2, (3 - sqrt(5)) / 2}, (double[]){0, 0}, 1e-3);
 }
 END_TEST
 
@@ -567,7 +581,8 @@ START_TEST(eigenvalues_of_turned_blocks)
                 a[start + i * step] -= 2 * sum / size * v[i];
         }
     }
-    expect_eigenvalues(a, n, re, im, 1e-13 * (double)n);        /* a normal matrix: errors of the matrix are those of the values */
+    /* a normal matrix: errors of the matrix are those of the values */
+    expect_eigenvalues(a, n, re, im, 1e-13 * (double)n);
 }
 END_TEST
 
@@ -591,7 +606,8 @@ START_TEST(eigenvalues_of_random_matrices)
         trace -= re[i];
         trace2 -= re[i] * re[i] - im[i] * im[i];
     }
-    ck_assert_msg(fabs(trace) <= 1e-13 * (1 + norm) && fabs(trace2) <= 1e-12 * (1 + norm), "%zu: off by %g and %g", n, trace,
+    ck_assert_msg(fabs(trace) <= 1e-13 * (1 + norm) && fabs(trace2) <= 1e-12 * (1 + norm),
+                  "%zu: off by %g and %g", n, trace,
                   trace2);
 }
 END_TEST
@@ -602,7 +618,8 @@ START_TEST(eigenvalues_of_small_matrices)
     double a[] = {0, ldexp(-4, -200), ldexp(1, -200), 0}, b[4], re[2], im[2];
     ck_assert(attn_matrix_eigenvalues(re, im, a, b, 2));
     for (size_t i = 0; i < 2; i++)
-        ck_assert_msg(fabs(ldexp(re[i], 200)) < 1e-15 && fabs(fabs(ldexp(im[i], 200)) - 2) < 1e-15, "%zu: %g + %gi", i, re[i], im[i]);
+        ck_assert_msg(fabs(ldexp(re[i], 200)) < 1e-15 && fabs(fabs(ldexp(im[i], 200)) - 2) < 1e-15,
+                      "%zu: %g + %gi", i, re[i], im[i]);
     ck_assert(im[0] == -im[1]);
 }
 END_TEST

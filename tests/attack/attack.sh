@@ -1,8 +1,9 @@
 #!/bin/bash
-# attack.sh [PART...] - tries to make the tool give way; README.md says how.  Parts: places, faults, kills, differential, mutators.
+# attack.sh [PART...] - tries to make the tool give way; README.md says how.  Parts: places, faults,
+# kills, differential, mutators.
 #
-# ATTACK_SECONDS is the time for each part (default 120; for faults and kills 0 is all cases), SEED the beginning of all random
-# sequences, ATTACK_JOBS how many processes work at once (default: all processors).
+# ATTACK_SECONDS is the time for each part (default 120; for faults and kills 0 is all cases), SEED the beginning of all
+# random sequences, ATTACK_JOBS how many processes work at once (default: all processors).
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 parts=("$@")
@@ -42,12 +43,16 @@ fuzz()
     local name=$1 seconds=$2 corpus=$work/corpus/$1 log=$work/$1.log
     mkdir -p "$corpus"
     cp -n tests/corpus/"$name"/* "$corpus"
-    ASAN_OPTIONS=allocator_may_return_null=1 "$build"/fuzz/fuzz_"$name" -seed="$SEED" -max_total_time="$seconds" -max_len=32768 -timeout=20 \
-        -rss_limit_mb=4096 -verbosity=0 -print_final_stats=1 -artifact_prefix=$work/finding-"$name"- "$corpus" >"$log" 2>&1
+    ASAN_OPTIONS=allocator_may_return_null=1 "$build"/fuzz/fuzz_"$name" -seed="$SEED" -max_total_time="$seconds" \
+        -max_len=32768 -timeout=20 -rss_limit_mb=4096 -verbosity=0 -print_final_stats=1 \
+        -artifact_prefix=$work/finding-"$name"- "$corpus" >"$log" 2>&1
     local rc=$?
     awk -v name="$name" -v rc=$rc -v kernels="${ATTN_SIMD:-}${LIBXSMM_TARGET:+ libxsmm $LIBXSMM_TARGET}" '
         /number_of_executed_units/ {n = $2} /average_exec_per_sec/ {rate = $2}
-        END {printf "mutators: %s%s: %d executions, %d a second, %d findings\n", name, kernels ? " (" kernels ")" : "", n, rate, rc != 0}' "$log"
+        END {
+            printf "mutators: %s%s: %d executions, ", name, kernels ? " (" kernels ")" : "", n
+            printf "%d a second, %d findings\n", rate, rc != 0
+        }' "$log"
     [ $rc = 0 ] || { grep -E 'ERROR|SUMMARY|runtime error|Test unit|    #[0-9]+ ' "$log" | head -n 30; return 1; }
 }
 
@@ -59,7 +64,8 @@ mutators()
     names=$(sed -n 's/.*fuzz_\(.*\)\.c/\1/p' <<<"$(ls tests/fuzz/fuzz_*.c)")
     each=$((ATTACK_SECONDS * ATTACK_JOBS / 2 / $(wc -l <<<"$names")))
     each=$((each > 0 ? each : 1))
-    WERROR='' MAKEFLAGS='' make -s -j"$ATTACK_JOBS" flavour=fuzz CC=clang $(sed "s,^,$build/fuzz/fuzz_," <<<"$names") || return 1
+    WERROR='' MAKEFLAGS='' make -s -j"$ATTACK_JOBS" flavour=fuzz CC=clang \
+        $(sed "s,^,$build/fuzz/fuzz_," <<<"$names") || return 1
     export -f fuzz
     export build work each
     xargs -P "$ATTACK_JOBS" -I{} bash -c 'fuzz {} $each' <<<"$names" &&

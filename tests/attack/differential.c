@@ -1,15 +1,17 @@
-/* differential.c - computes the same things in different ways and compares them, bit for bit where the contract says so.
+/* differential.c - computes the same things in different ways and compares them, bit for bit where the
+ * contract says so.
  *
- * Each case is a small random model of any family, random ids and a random kind of attention.  All activations of one thread are
- * the reference.  It is a finding when they differ
+ * Each case is a small random model of any family, random ids and a random kind of attention.  All activations of one
+ * thread are the reference.  It is a finding when they differ
  *   - with 2, 3 or 5 threads; when only one name, or only the logits, are watched; in a pass with other sentences;
  *   - when the sentence is computed in pieces with a cache; in what attn_score says of it;
  *   - in another process with ATTN_SIMD=avx2 or LIBXSMM_TARGET=generic, whose bits must be the same, or with
  *     ATTN_SIMD=generic, which has other roundings and may differ by TOLERANCE of the largest number of the array;
- * or when the bytes of files differ: of every format with another number of threads; of a batch from a run of each sentence alone; of
- * merged shards from the whole.
+ * or when the bytes of files differ: of every format with another number of threads; of a batch from a run of each
+ * sentence alone; of merged shards from the whole.
  *
- * differential [SEED [SECONDS]]; differential numbers SEED writes the numbers of all cases for the process that compares. */
+ * differential [SEED [SECONDS]]; differential numbers SEED writes the numbers of all cases for the
+ * process that compares. */
 #include "base/splitmix.h"
 #include "attn_tools.h"
 
@@ -110,9 +112,10 @@ static void native(char text[CONFIG])
     static const char *const position[] = {"none", "learned", "rope"}, *const norm[] = {"none", "layernorm", "rmsnorm"};
     size_t kv = 1 + draw(2), H = kv * (1 + draw(3)), dh = 2 * (1 + draw(9));
     const char *mlp = draw_mlp();
-    snprintf(text, CONFIG, "{\"model_type\": \"attn-decoder\", \"vocab_size\": %zu, \"n_ctx\": %d, \"n_layer\": %zu, \"n_head\": %zu, "
-             "\"n_kv_head\": %zu, \"d_model\": %zu, \"d_head\": %zu, \"d_mlp\": %zu, \"position\": \"%s\", \"norm\": \"%s\", \"mlp\": \"%s\", "
-             "\"mask\": \"%s\", \"scale\": \"%s\", \"residual\": %s, \"output_projection\": true, \"bias\": %s, \"tied\": %s, \"unembed\": true}",
+    snprintf(text, CONFIG, "{\"model_type\": \"attn-decoder\", \"vocab_size\": %zu, \"n_ctx\": %d, \"n_layer\": %zu, "
+             "\"n_head\": %zu, \"n_kv_head\": %zu, \"d_model\": %zu, \"d_head\": %zu, \"d_mlp\": %zu, \"position\": "
+             "\"%s\", \"norm\": \"%s\", \"mlp\": \"%s\", \"mask\": \"%s\", \"scale\": \"%s\", \"residual\": %s, "
+             "\"output_projection\": true, \"bias\": %s, \"tied\": %s, \"unembed\": true}",
              2 + draw(V_MOST - 2), MOST, 1 + draw(3), H, kv, 1 + draw(40), dh, strcmp(mlp, "none") ? 1 + draw(50) : 0,
              position[draw(3)], norm[draw(3)], mlp,
              draw(4) ? "causal" : "none", draw(2) ? "sqrt" : "none", yes(), yes(), yes());
@@ -123,27 +126,32 @@ static void gpt(char text[CONFIG], size_t H, size_t dh, size_t V, size_t L)
     size_t d = H * dh;
     switch (draw(3)) {
     case 0:
-        snprintf(text, CONFIG, "{\"model_type\": \"gpt2\", \"vocab_size\": %zu, \"n_positions\": %d, \"n_embd\": %zu, \"n_layer\": %zu, "
-                 "\"n_head\": %zu, \"scale_attn_by_inverse_layer_idx\": %s, \"tie_word_embeddings\": %s}", V, MOST, d, L, H, yes(), yes());
+        snprintf(text, CONFIG, "{\"model_type\": \"gpt2\", \"vocab_size\": %zu, \"n_positions\": %d, \"n_embd\": %zu, "
+                 "\"n_layer\": %zu, \"n_head\": %zu, \"scale_attn_by_inverse_layer_idx\": %s, "
+                 "\"tie_word_embeddings\": %s}", V, MOST, d, L, H, yes(), yes());
         break;
     case 1:
-        snprintf(text, CONFIG, "{\"model_type\": \"gpt_neo\", \"vocab_size\": %zu, \"max_position_embeddings\": %d, \"hidden_size\": %zu, "
-                 "\"num_layers\": %zu, \"num_heads\": %zu, \"window_size\": %zu, \"attention_types\": [[[\"global\", \"local\"], %zu]]}", V, MOST, d,
+        snprintf(text, CONFIG, "{\"model_type\": \"gpt_neo\", \"vocab_size\": %zu, \"max_position_embeddings\": %d, "
+                 "\"hidden_size\": %zu, \"num_layers\": %zu, \"num_heads\": %zu, \"window_size\": %zu, "
+                 "\"attention_types\": [[[\"global\", \"local\"], %zu]]}", V, MOST, d,
                  2 * L, H, 1 + draw(9), L);
         break;
     default:
-        snprintf(text, CONFIG, "{\"model_type\": \"gpt_neox\", \"vocab_size\": %zu, \"max_position_embeddings\": %d, \"hidden_size\": %zu, "
-                 "\"num_hidden_layers\": %zu, \"num_attention_heads\": %zu, \"intermediate_size\": %zu, \"rotary_pct\": %s, "
-                 "\"use_parallel_residual\": %s}", V, MOST, d, L, H, 1 + draw(50), draw(2) ? "1.0" : "0.5", yes());
+        snprintf(text, CONFIG, "{\"model_type\": \"gpt_neox\", \"vocab_size\": %zu, \"max_position_embeddings\": %d, "
+                 "\"hidden_size\": %zu, \"num_hidden_layers\": %zu, \"num_attention_heads\": %zu, "
+                 "\"intermediate_size\": %zu, \"rotary_pct\": %s, \"use_parallel_residual\": %s}", V, MOST, d, L, H,
+                 1 + draw(50), draw(2) ? "1.0" : "0.5", yes());
     }
 }
 
 static void llama(char text[CONFIG], size_t dh, size_t V, size_t L)
 {
     size_t kv = 1 + draw(2), H = kv * (1 + draw(3));
-    snprintf(text, CONFIG, "{\"model_type\": \"%s\", \"vocab_size\": %zu, \"max_position_embeddings\": %d, \"hidden_size\": %zu, "
-             "\"num_hidden_layers\": %zu, \"num_attention_heads\": %zu, \"num_key_value_heads\": %zu, \"intermediate_size\": %zu, "
-             "\"hidden_act\": \"silu\", \"rms_norm_eps\": 1e-6, \"tie_word_embeddings\": %s}", draw(2) ? "llama" : "qwen2", V, MOST, H * dh, L, H, kv,
+    snprintf(text, CONFIG,
+             "{\"model_type\": \"%s\", \"vocab_size\": %zu, \"max_position_embeddings\": %d, \"hidden_size\": %zu, "
+             "\"num_hidden_layers\": %zu, \"num_attention_heads\": %zu, \"num_key_value_heads\": %zu, "
+             "\"intermediate_size\": %zu, \"hidden_act\": \"silu\", \"rms_norm_eps\": 1e-6, "
+             "\"tie_word_embeddings\": %s}", draw(2) ? "llama" : "qwen2", V, MOST, H * dh, L, H, kv,
              1 + draw(50), yes());
 }
 
@@ -154,7 +162,8 @@ static void make_model(struct subject *s)
     struct attn_err err = {0};
     size_t which = draw(3), H = 1 + draw(4), dh = 4 * (1 + draw(5)), V = 2 + draw(V_MOST - 2), L = 1 + draw(2);
     which == 0 ? native(config) : which == 1 ? gpt(config, H, dh, V, L) : llama(config, dh, V, L);
-    struct attn_init_opts o = {.config = config, .config_len = strlen(config), .config_name = "config", .seed = seed, .dtype = dtypes[draw(3)]};
+    struct attn_init_opts o = {.config = config, .config_len = strlen(config), .config_name = "config", .seed = seed,
+                               .dtype = dtypes[draw(3)]};
     snprintf(described, sizeof described, "%.200s %s", config, o.dtype);
     int rc = attn_init(in_dir("m"), &o, &err);
     if (rc && which == 0 && strstr(err.msg, "residual")) {      /* sizes that do not go together */
@@ -169,7 +178,8 @@ static void make_model(struct subject *s)
 
 static void choose_kind(struct attn_kind *k)
 {
-    static const char *const kinds[] = {"model", "model", "model", "full", "causal", "causal-renorm", "window:3", "strided:2,3", "random:2,2,5",
+    static const char *const kinds[] = {"model", "model", "model", "full", "causal", "causal-renorm", "window:3",
+                                        "strided:2,3", "random:2,2,5",
                                         "linear", "block:3", "block:16"};
     struct attn_err err = {0};
     const char *text = kinds[draw(sizeof kinds / sizeof *kinds)];
@@ -178,7 +188,8 @@ static void choose_kind(struct attn_kind *k)
         k->dropout = 0.25;
         k->dropout_seed = draw(1000);
     }
-    snprintf(described + strlen(described), sizeof described - strlen(described), " %s%s", text, k->dropout > 0 ? " dropout" : "");
+    snprintf(described + strlen(described), sizeof described - strlen(described),
+             " %s%s", text, k->dropout > 0 ? " dropout" : "");
 }
 
 static void begin(struct subject *s)
@@ -217,8 +228,8 @@ static struct array *array_of(struct capture *c, const struct attn_probe *p)
         if (c->array[i].act == p->act && c->array[i].layer == p->layer)
             return &c->array[i];
     struct array *a = &c->array[c->n++];
-    *a = (struct array){.act = p->act, .layer = p->layer, .heads = p->ndim == 3 ? p->shape[0] : 1, .rows = p->shape[p->ndim - 2],
-                        .cols = p->shape[p->ndim - 1], .at = c->used};
+    *a = (struct array){.act = p->act, .layer = p->layer, .heads = p->ndim == 3 ? p->shape[0] : 1,
+                        .rows = p->shape[p->ndim - 2], .cols = p->shape[p->ndim - 1], .at = c->used};
     snprintf(a->name, sizeof a->name, "%s", p->name);
     c->used += a->heads * a->rows * a->cols;
     if (c->used > c->room)
@@ -235,8 +246,8 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
     const struct array *a = array_of(c, p);
     for (size_t h = 0; h < p->heads; h++)
         for (size_t t = 0; t < p->rows; t++)
-            memcpy(c->data + a->at + ((p->head0 + h) * a->rows + p->row0 + t) * a->cols, p->data + h * p->ld_head + t * p->ld,
-                   p->cols * sizeof(float));
+            memcpy(c->data + a->at + ((p->head0 + h) * a->rows + p->row0 + t) * a->cols,
+                   p->data + h * p->ld_head + t * p->ld, p->cols * sizeof(float));
     return 0;
 }
 
@@ -269,7 +280,8 @@ static void compare_captures(const struct capture *a, const struct capture *b, c
             const struct array *x = &a->array[k], *y = &b->array[i];
             if (x->act == y->act && x->layer == y->layer)
                 compare(x->heads * x->rows * x->cols == y->heads * y->rows * y->cols &&
-                        !memcmp(a->data + x->at, b->data + y->at, x->heads * x->rows * x->cols * sizeof(float)), "%s: %s", how, y->name);
+                        !memcmp(a->data + x->at, b->data + y->at, x->heads * x->rows * x->cols * sizeof(float)),
+                        "%s: %s", how, y->name);
         }
 }
 
@@ -323,9 +335,12 @@ static void compare_rows(size_t from, const char *how)
     for (size_t i = 0; i < other.n; i++)
         for (size_t k = 0; k < all.n; k++) {
             const struct array *x = &all.array[k], *y = &other.array[i];
-            if (x->act == y->act && x->layer == y->layer && x->heads == 1 && y->heads == 1 && x->cols == y->cols && x->act != ATTN_ACT_PATTERN &&
-                x->act != ATTN_ACT_SCORES && x->act != ATTN_ACT_DOTS && x->act != ATTN_ACT_K && x->act != ATTN_ACT_V && x->act != ATTN_ACT_Q)
-                compare(!memcmp(all.data + x->at + from * x->cols, other.data + y->at, y->rows * y->cols * sizeof(float)), "%s: %s", how, y->name);
+            if (x->act == y->act && x->layer == y->layer && x->heads == 1 && y->heads == 1 && x->cols == y->cols &&
+                x->act != ATTN_ACT_PATTERN &&
+                x->act != ATTN_ACT_SCORES && x->act != ATTN_ACT_DOTS && x->act != ATTN_ACT_K && x->act != ATTN_ACT_V &&
+                x->act != ATTN_ACT_Q)
+                compare(!memcmp(all.data + x->at + from * x->cols, other.data + y->at,
+                                y->rows * y->cols * sizeof(float)), "%s: %s", how, y->name);
         }
 }
 
@@ -345,7 +360,8 @@ static void in_pieces(const struct subject *s)
         plan.rows = n;
         plan.keys = s->T;
         plan.threads = 1 + (int)draw(3);
-        must(attn_run_new(&r, s->m, &plan, &o, 1, &err) || attn_run_forward(r, s->ids + at, &seq, 1, &err), &err, "pieces");
+        must(attn_run_new(&r, s->m, &plan, &o, 1, &err) || attn_run_forward(r, s->ids + at, &seq, 1, &err),
+             &err, "pieces");
         attn_run_free(r);
         compare_rows(at, "in pieces");
     }
@@ -358,10 +374,13 @@ static void scored(const struct subject *s)
     double score[MOST], p;
     if (attn_model_predicts(s->m, &s->plan.kind, &err))
         return;
-    must(attn_score(score, s->m, s->ids, s->T, &(struct attn_score_opts){.stride = 1, .kind = s->plan.kind, .threads = 1 + (int)draw(3), .bf16 = s->plan.bf16}, &err), &err, "score");
+    must(attn_score(score, s->m, s->ids,
+                    s->T, &(struct attn_score_opts){.stride = 1, .kind = s->plan.kind, .threads = 1 + (int)draw(3),
+                                                    .bf16 = s->plan.bf16}, &err), &err, "score");
     for (size_t k = 0; k < all.n; k++)
         for (size_t t = 1; all.array[k].act == ATTN_ACT_LOGITS && t < s->T; t++) {
-            must(attn_logprob(&p, all.data + all.array[k].at + (t - 1) * s->info.V, s->info.V, s->ids[t], &err), &err, "logprob");
+            must(attn_logprob(&p, all.data + all.array[k].at + (t - 1) * s->info.V, s->info.V, s->ids[t], &err),
+                 &err, "logprob");
             compare(p == score[t], "score of token %zu: %.17g, by the logits %.17g", t, score[t], p);
         }
 }
@@ -413,8 +432,8 @@ static void compare_trees(const char *a, const char *b, const char *how)
     closedir(d);
 }
 
-static void write_run(const struct subject *s, const struct attn_select *what, const int32_t *ids, size_t T, const char *format, const char *path,
-                      int threads)
+static void write_run(const struct subject *s, const struct attn_select *what, const int32_t *ids, size_t T,
+                      const char *format, const char *path, int threads)
 {
     struct attn_err err = {0};
     struct attn_tokens *tokens = NULL;
@@ -422,8 +441,8 @@ static void write_run(const struct subject *s, const struct attn_select *what, c
     struct attn_plan plan = s->plan;
     plan.threads = threads;
     must(attn_tokens_from_ids(&tokens, ids, T, &err), &err, "tokens");
-    struct attn_sink_opts o = {.format = format, .path = path, .model = s->m, .select = what, .tokens = tokens, .command = "attn-cli run",
-                               .kind = s->plan.kind, .threads = threads, .precision = 4};
+    struct attn_sink_opts o = {.format = format, .path = path, .model = s->m, .select = what, .tokens = tokens,
+                               .command = "attn-cli run", .kind = s->plan.kind, .threads = threads, .precision = 4};
     must(attn_sink_open(&sink, &o, &err), &err, format);
     struct attn_observer seen = attn_sink_observer(sink);
     must(attn_run_tokens(s->m, &plan, tokens, NULL, &seen, 1, &err) || attn_sink_finish(sink, &err), &err, format);
@@ -440,7 +459,8 @@ static void every_format(const struct subject *s, const struct attn_select *what
     compare_trees(in_dir("one"), in_dir("many"), f);
 }
 
-static void batch(const struct subject *s, const struct attn_select *what, const char *format, const char *path, struct attn_share share)
+static void batch(const struct subject *s, const struct attn_select *what, const char *format, const char *path,
+                  struct attn_share share)
 {
     struct attn_records_opts records = {.path = in_dir("in.ndjson"), .share = share};
     struct attn_batch_opts o = {.model = s->m, .select = what, .records = &records, .format = format, .path = path,
@@ -539,11 +559,13 @@ static void put_numbers(void)
 static bool take_numbers(FILE *from)
 {
     other.n = other.used = 0;
-    if (fread(&other.n, sizeof other.n, 1, from) != 1 || fread(&other.used, sizeof other.used, 1, from) != 1 || other.n > ARRAYS)
+    if (fread(&other.n, sizeof other.n, 1, from) != 1 || fread(&other.used, sizeof other.used, 1, from) != 1 ||
+        other.n > ARRAYS)
         return false;
     if (other.used > other.room)
         other.data = realloc(other.data, (other.room = other.used) * sizeof *other.data);
-    return fread(other.array, sizeof *other.array, other.n, from) == other.n && fread(other.data, sizeof *other.data, other.used, from) == other.used;
+    return fread(other.array, sizeof *other.array, other.n, from) == other.n &&
+           fread(other.data, sizeof *other.data, other.used, from) == other.used;
 }
 
 /* How far apart the numbers of an array are, in units of its largest one. */
@@ -567,7 +589,8 @@ static void compare_peer(struct peer *p, bool bf16)
     compare(got && other.n == all.n && other.used == all.used, "%s: as many numbers", p->name);
     if (!got || other.used != all.used)
         exit(2);
-    bool rounds = bf16 && !strcmp(p->set, "ATTN_SIMD");         /* other instructions add up products of bf16 in another order */
+    /* other instructions add up products of bf16 in another order */
+    bool rounds = bf16 && !strcmp(p->set, "ATTN_SIMD");
     if (p->exact && !rounds)
         compare_captures(&all, &other, p->name);
     for (size_t i = 0; !p->exact && !rounds && i < all.n; i++) {
@@ -640,7 +663,7 @@ int main(int argc, char **argv)
         fclose(peers[i].from);
         waitpid(peers[i].pid, NULL, 0);
     }
-    printf("differential: seeds %" PRIu64 " to %" PRIu64 ", %" PRIu64 " cases, %" PRIu64 " comparisons, %" PRIu64 " findings\n", first, seed - 1,
-           count.cases, count.compared, count.findings);
+    printf("differential: seeds %" PRIu64 " to %" PRIu64 ", %" PRIu64 " cases, %" PRIu64 " comparisons, "
+           "%" PRIu64 " findings\n", first, seed - 1, count.cases, count.compared, count.findings);
     return count.findings ? 1 : 0;
 }

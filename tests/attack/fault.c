@@ -2,13 +2,13 @@
  *
  * The environment says what to do; faults.py sets it and reads the answer:
  *   FAULT_STATE  a file of sizeof(struct state) bytes, which gets the count and what was hit
- *   FAULT_HOW    count (the default), sites (the same, and where each call comes from), fail, rest (this call and all later ones
- *                of its kind), before, after (SIGKILL)
+ *   FAULT_HOW    count (the default), sites (the same, and where each call comes from), fail, rest (this call and all
+ *                later ones of its kind), before, after (SIGKILL)
  *   FAULT_AT     which call, from 1
  *   FAULT_PICK   which of the errors that the call may have
  *   FAULT_ASKED  if set, calls count only between fault_counts(1) and fault_counts(0)
- * When it fails calls, every call listed here counts.  When it kills, only those count that change a file or a directory.
- * Writes to standard error neither count nor fail: that is where messages must still appear. */
+ * When it fails calls, every call listed here counts.  When it kills, only those count that change a file or a
+ * directory.  Writes to standard error neither count nor fail: that is where messages must still appear. */
 #define _GNU_SOURCE 1
 
 #include <dirent.h>
@@ -38,7 +38,8 @@
 enum kind { MEMORY, LOOK, CHANGE };
 enum { SHORT = -1 };                    /* in place of an error: half of the bytes, as read and write may do */
 enum how { COUNT, SITES, FAIL, REST, BEFORE, AFTER };
-enum { MOST_SITES = 1 << 16, SITE_DEPTH = 3 };      /* calls whose place is kept; functions of the program that make a place */
+/* calls whose place is kept; functions of the program that make a place */
+enum { MOST_SITES = 1 << 16, SITE_DEPTH = 3 };
 
 struct state {
     atomic_uint_least64_t calls, hits;
@@ -55,7 +56,8 @@ static atomic_int broken = -1;          /* REST: the kind of call that fails fro
 static atomic_bool counting = true;
 static __thread bool inside;            /* our own calls are the program's no more than those of the C library */
 
-extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
+    *__libc_memalign(size_t, size_t);
 
 static uint64_t number(const char *name)
 {
@@ -95,7 +97,8 @@ static int callers(uint64_t *from, int most)
     Dl_info in;
     int n = backtrace(frames, 24), k = 0;
     for (int i = 0; i < n && k < most; i++)
-        if (dladdr(frames[i], &in) && in.dli_fname && (strstr(in.dli_fname, "attn-cli") || strstr(in.dli_fname, "libattn")))
+        if (dladdr(frames[i], &in) && in.dli_fname &&
+            (strstr(in.dli_fname, "attn-cli") || strstr(in.dli_fname, "libattn")))
             from[k++] = (uint64_t)((char *)frames[i] - (char *)in.dli_fbase) - 1;
     return k;
 }
@@ -111,7 +114,8 @@ static uint64_t site(void)
 static void note(const char *name, int error)
 {
     snprintf(state->name, sizeof state->name, "%s", name);
-    snprintf(state->error, sizeof state->error, "%s", error == SHORT ? "short" : error ? strerrorname_np(error) : "killed");
+    snprintf(state->error, sizeof state->error,
+             "%s", error == SHORT ? "short" : error ? strerrorname_np(error) : "killed");
     callers(state->from, 7);
 }
 
@@ -150,7 +154,8 @@ static void leave(enum kind kind)
         raise(SIGKILL);
 }
 
-#define ENTER(name, kind, ...) enter(name, kind, (const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
+#define ENTER(name, kind, ...) enter(name, kind, (const int[]){__VA_ARGS__}, \
+                                     sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
 /* Leaves the C library's own function in `real`. */
 #define FIND(type, name, params) \
     static type (*real) params; \
@@ -189,7 +194,8 @@ void *malloc(size_t n) { return no_memory("malloc") ? NULL : __libc_malloc(n); }
 void *calloc(size_t n, size_t size) { return no_memory("calloc") ? NULL : __libc_calloc(n, size); }
 void *realloc(void *p, size_t n) { return no_memory("realloc") ? NULL : __libc_realloc(p, n); }
 void *aligned_alloc(size_t align, size_t n) { return no_memory("aligned_alloc") ? NULL : __libc_memalign(align, n); }
-CALL(void *, mmap, (void *p, size_t n, int prot, int flags, int fd, off_t from), (p, n, prot, flags, fd, from), MEMORY, MAP_FAILED, ENOMEM)
+CALL(void *, mmap, (void *p, size_t n, int prot, int flags, int fd, off_t from), (p, n, prot, flags, fd, from), MEMORY,
+     MAP_FAILED, ENOMEM)
 CALL(int, mprotect, (void *p, size_t n, int prot), (p, n, prot), MEMORY, -1, ENOMEM, EACCES)
 CALL(int, madvise, (void *p, size_t n, int advice), (p, n, advice), MEMORY, -1, EINVAL, EAGAIN)
 
@@ -200,7 +206,8 @@ CALL(off_t, lseek, (int fd, off_t to, int whence), (fd, to, whence), LOOK, -1, E
 CALL(int, stat, (const char *path, struct stat *st), (path, st), LOOK, -1, EIO, EACCES)
 CALL(int, lstat, (const char *path, struct stat *st), (path, st), LOOK, -1, EIO, EACCES)
 CALL(int, fstat, (int fd, struct stat *st), (fd, st), LOOK, -1, EIO)
-CALL(int, fstatat, (int dir, const char *path, struct stat *st, int flags), (dir, path, st, flags), LOOK, -1, EIO, EACCES)
+CALL(int, fstatat, (int dir, const char *path, struct stat *st, int flags), (dir, path, st, flags), LOOK, -1,
+     EIO, EACCES)
 CALL(int, statvfs, (const char *path, struct statvfs *st), (path, st), LOOK, -1, EIO, EINTR)
 CALL(int, access, (const char *path, int mode), (path, mode), LOOK, -1, EIO, EACCES)
 CALL(int, euidaccess, (const char *path, int mode), (path, mode), LOOK, -1, EIO, EACCES)
@@ -298,7 +305,8 @@ int open(const char *path, int flags, ...)
     mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;
     va_end(ap);
     enum kind kind = flags & (O_CREAT | O_TRUNC) ? CHANGE : LOOK;
-    int e = kind == CHANGE ? ENTER("open", CHANGE, ENOSPC, EMFILE, EINTR, EIO) : ENTER("open", LOOK, EMFILE, EIO, EINTR, EACCES);
+    int e = kind == CHANGE ? ENTER("open", CHANGE, ENOSPC, EMFILE, EINTR, EIO) :
+        ENTER("open", LOOK, EMFILE, EIO, EINTR, EACCES);
     if (e) {
         errno = e;
         return -1;

@@ -34,7 +34,8 @@ START_TEST(sha256_vectors)
         {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
         {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
          "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
-        {"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
+        {"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmno"
+         "ijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
          "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"},
     };
     char hex[65];
@@ -107,7 +108,8 @@ START_TEST(crc32_of_pieces_and_wholes)
     struct attn_crc32 c;
     unsigned char data[400];
     attn_crc32_make(&c);
-    ck_assert_uint_eq(attn_crc32_add(&c, 0, "123456789", 9), 0xCBF43926);      /* the check value in every catalogue of CRCs */
+    /* the check value in every catalogue of CRCs */
+    ck_assert_uint_eq(attn_crc32_add(&c, 0, "123456789", 9), 0xCBF43926);
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (unsigned char)(i * i >> 2);
     for (size_t start = 0; start < 20; start++)
@@ -157,8 +159,10 @@ END_TEST
 
 START_TEST(utf8_spaces)
 {
-    static const uint32_t spaces[] = {9, 10, 11, 12, 13, 0x20, 0x85, 0xA0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004,
-                                      0x2005, 0x2006, 0x2007, 0x2008, 0x2009, 0x200A, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000};
+    static const uint32_t spaces[] = {9, 10, 11, 12, 13, 0x20, 0x85, 0xA0, 0x1680, 0x2000, 0x2001, 0x2002,
+                                      0x2003, 0x2004,
+                                      0x2005, 0x2006, 0x2007, 0x2008, 0x2009, 0x200A, 0x2028, 0x2029, 0x202F,
+                                      0x205F, 0x3000};
     size_t next = 0, n = sizeof spaces / sizeof *spaces;
     for (uint32_t c = 0; c <= 0x10FFFF; c++) {
         bool expected = next < n && spaces[next] == c;
@@ -176,7 +180,8 @@ START_TEST(utf8_widths)
     ck_assert_uint_eq(attn_utf8_width("\xE6\xBC\xA2\xE5\xAD\x97", 6), 4);      /* two kanji */
     ck_assert_uint_eq(attn_utf8_width("e\xCC\x81", 3), 1);                     /* e, combining acute */
     ck_assert_uint_eq(attn_utf8_width("\xF0\x9F\x98\x80", 4), 2);              /* an emoji */
-    ck_assert_uint_eq(attn_utf8_width("\xFFx", 2), 2);                         /* as wide as U+FFFD, which is shown instead */
+    /* as wide as U+FFFD, which is shown instead */
+    ck_assert_uint_eq(attn_utf8_width("\xFFx", 2), 2);
 }
 END_TEST
 
@@ -267,10 +272,12 @@ START_TEST(limits_need_a_thread)
 }
 END_TEST
 
-/* The slowest processor that this is for takes some nanoseconds for each number, an emulated one on a busy machine microseconds. */
+/* The slowest processor that this is for takes some nanoseconds for each number, an emulated one on a
+ * busy machine microseconds. */
 START_TEST(limits_of_functions)
 {
-    static const enum attn_limit functions[] = {ATTN_LIMIT_SOFTMAX, ATTN_LIMIT_GELU, ATTN_LIMIT_GELU_NEW, ATTN_LIMIT_SILU};
+    static const enum attn_limit functions[] = {ATTN_LIMIT_SOFTMAX, ATTN_LIMIT_GELU, ATTN_LIMIT_GELU_NEW,
+                                                ATTN_LIMIT_SILU};
     struct attn_limits *l;
     double value = 0;
     ck_assert_int_eq(attn_limits_new(&l, "/tmp", NULL), ATTN_OK);
@@ -346,8 +353,8 @@ Suite *suite_base(void)
         sha256_vectors, sha256_of_a_million_a, sha256_paths_and_pieces_agree, sha256_of_two_at_once,
         crc32_of_pieces_and_wholes,
         utf8_every_code_point, utf8_broken_sequences, utf8_spaces, utf8_widths,
-        err_shows_control_bytes, err_cuts_between_characters, err_keeps_the_reason, err_of_errno, err_is_passed_on, limits_need_a_thread,
-        limits_of_functions,
+        err_shows_control_bytes, err_cuts_between_characters, err_keeps_the_reason, err_of_errno, err_is_passed_on,
+        limits_need_a_thread, limits_of_functions,
         limits_of_buffers_of_any_size, hashes_spread_with_any_seed,
     };
     Suite *s = suite_create("base");

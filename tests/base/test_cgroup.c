@@ -1,4 +1,5 @@
-/* What cgroups leave to a process, read from trees of files: v2, v1, and containers that see their own group as the root. */
+/* What cgroups leave to a process, read from trees of files: v2, v1, and containers that see their own group
+ * as the root. */
 #include "suites.h"
 
 #include "sanitized.h"
@@ -67,7 +68,8 @@ END_TEST
 
 START_TEST(memory_of_the_address_space)
 {
-    const rlim_t pages = 1u << 28, size = (rlim_t)sysconf(_SC_PAGESIZE);        /* as many as the test needs, and many more */
+    /* as many as the test needs, and many more */
+    const rlim_t pages = 1u << 28, size = (rlim_t)sysconf(_SC_PAGESIZE);
     struct rlimit most;
     ck_assert(!getrlimit(RLIMIT_AS, &most));
     most.rlim_cur = pages * size;
@@ -96,7 +98,8 @@ START_TEST(memory_of_v2_groups)
     expect_memory(1000000);
     put_v2("/a/b", "1500000\n", "1600000\n", "");
     expect_memory(1);                   /* none, but not 0, which would mean "not known" */
-    put_v2("/a/b", "1500000\n", "1000\n", "inactive_file 5000\n");      /* the two files are read at different moments */
+    /* the two files are read at different moments */
+    put_v2("/a/b", "1500000\n", "1000\n", "inactive_file 5000\n");
     expect_memory(1500000);
 }
 END_TEST
@@ -183,7 +186,8 @@ END_TEST
 Suite *suite_cgroup(void)
 {
     const TTest *const tests[] = {
-        memory_of_the_system, memory_of_the_address_space, memory_of_v2_groups, memory_of_v1_groups, memory_in_a_container,
+        memory_of_the_system, memory_of_the_address_space, memory_of_v2_groups, memory_of_v1_groups,
+        memory_in_a_container,
         processors_of_v2_groups, processors_of_v1_groups, threads_are_the_processors_or_fewer, nothing_is_said,
     };
     const size_t n = sizeof tests / sizeof *tests;

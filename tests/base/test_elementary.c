@@ -1,5 +1,5 @@
-/* test_elementary.c - functions with the same bits everywhere: within a unit in the last place of the true value, and some of
- * their bits as they were first computed. */
+/* test_elementary.c - functions with the same bits everywhere: within a unit in the last place of the true value, and
+ * some of their bits as they were first computed. */
 #include "suites.h"
 
 #include <float.h>
@@ -11,7 +11,8 @@
 #include "base/elementary.h"
 #include "base/splitmix.h"
 
-/* How far y lies from the true value, in units in the last place of that.  long double has 11 bits more than double, or 60. */
+/* How far y lies from the true value, in units in the last place of that.  long double has 11 bits more than
+ * double, or 60. */
 static double units(double y, long double truth)
 {
     int e = ilogbl(truth);
@@ -88,16 +89,22 @@ static bool same(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }
 START_TEST(ends)
 {
     double inf = (double)INFINITY;
-    ck_assert(attn_exp(-inf) == 0 && attn_exp(inf) == inf && attn_exp(0) == 1 && attn_exp(-800) == 0 && attn_exp(800) == inf);
+    ck_assert(attn_exp(-inf) == 0 && attn_exp(inf) == inf && attn_exp(0) == 1 && attn_exp(-800) == 0 &&
+              attn_exp(800) == inf);
     ck_assert(same(attn_exp(-745), 0x1p-1074));
-    ck_assert(isnan(attn_exp((double)NAN)) && isnan(attn_log((double)NAN)) && isnan(attn_log(-1)) && isnan(attn_log1p(-2)));
+    ck_assert(isnan(attn_exp((double)NAN)) && isnan(attn_log((double)NAN)) && isnan(attn_log(-1)) &&
+              isnan(attn_log1p(-2)));
     ck_assert(attn_log(0) == -inf && attn_log(inf) == inf && same(attn_log(1), 0) && attn_log1p(-1) == -inf);
     ck_assert(same(attn_log1p(-0.0), -0.0) && attn_log1p(inf) == inf);
-    ck_assert(attn_pow(3, 0) == 1 && attn_pow(1, inf) == 1 && attn_pow(2, -8) == 0x1p-8 && attn_pow(10, 400) == inf && attn_pow(10, -400) == 0);
-    ck_assert(attn_pow(0, 2) == 0 && attn_pow(0, -2) == inf && attn_pow(inf, 2) == inf && attn_pow(inf, -2) == 0 && isnan(attn_pow(-2, 0.5)));
+    ck_assert(attn_pow(3, 0) == 1 && attn_pow(1, inf) == 1 && attn_pow(2, -8) == 0x1p-8 && attn_pow(10, 400) == inf &&
+              attn_pow(10, -400) == 0);
+    ck_assert(attn_pow(0, 2) == 0 && attn_pow(0, -2) == inf && attn_pow(inf, 2) == inf && attn_pow(inf, -2) == 0 &&
+              isnan(attn_pow(-2, 0.5)));
     ck_assert(same(sine(-0.0), -0.0) && attn_cos(0) == 1 && isnan(sine(inf)) && isnan(attn_cos((double)NAN)));
-    ck_assert(attn_hypot(3, -4) == 5 && attn_hypot(0, 0) == 0 && attn_hypot(-inf, (double)NAN) == inf && isnan(attn_hypot(0, (double)NAN)));
-    ck_assert(attn_hypot(DBL_MAX, 0) == DBL_MAX && attn_hypot(DBL_MAX, DBL_MAX) == inf && attn_hypot(0x1p-1074, 0) == 0x1p-1074);
+    ck_assert(attn_hypot(3, -4) == 5 && attn_hypot(0, 0) == 0 && attn_hypot(-inf, (double)NAN) == inf &&
+              isnan(attn_hypot(0, (double)NAN)));
+    ck_assert(attn_hypot(DBL_MAX, 0) == DBL_MAX && attn_hypot(DBL_MAX, DBL_MAX) == inf &&
+              attn_hypot(0x1p-1074, 0) == 0x1p-1074);
 }
 END_TEST
 

@@ -139,7 +139,8 @@ START_TEST(test_every_byte_everywhere)
     static const char fillers[] = "! #[]\x7f";
     for (const char *f = fillers; *f; f++)
         for (size_t n = 2; n < 20; n++)
-            for (size_t at = 0; at < n - 1; at++)                   /* a backslash at the end would escape the closing quote */
+            /* a backslash at the end would escape the closing quote */
+            for (size_t at = 0; at < n - 1; at++)
                 for (int c = 0; c < 0x80; c++)
                     expect_scan(n, at, *f, (char)c);
 }
@@ -263,7 +264,8 @@ START_TEST(test_many_keys)
         ck_assert_int_eq(attn_json_check(text, len, "x.json", MANY, &err), again ? ATTN_EFORMAT : ATTN_OK);
         free(text);
     }
-    ck_assert(seconds() - start < 30);                              /* 0.6 s, 3 s under sanitizers; hours if it were quadratic */
+    /* 0.6 s, 3 s under sanitizers; hours if it were quadratic */
+    ck_assert(seconds() - start < 30);
 }
 END_TEST
 

@@ -18,8 +18,9 @@
 #include "sinks/manifest.h"
 #include "train/trainer.h"
 
-/* Reading gives all that is asked for, at once: a gigabyte takes no time.  Like the device it gives zeros: memory that malloc had
- * from the heap, 32 MB at most, is cleared, and the rest is new pages.  Not static, since read may be inline. */
+/* Reading gives all that is asked for, at once: a gigabyte takes no time.  Like the device it gives zeros: memory
+ * that malloc had from the heap, 32 MB at most, is cleared, and the rest is new pages.  Not static, since read
+ * may be inline. */
 enum { HEAP_MOST = 33 << 20 };
 extern bool endless;
 extern size_t given;
@@ -229,7 +230,8 @@ static void put_what_is_found(void)
 {
     scratch_put(scratch_path("file"), "hello", 5);
     scratch_put(scratch_path("empty"), "", 0);
-    ck_assert(!mkdir(scratch_path("dir"), 0700) && !mkfifo(scratch_path("pipe"), 0600) && !symlink("file", scratch_path("link")) &&
+    ck_assert(!mkdir(scratch_path("dir"), 0700) && !mkfifo(scratch_path("pipe"), 0600) &&
+              !symlink("file", scratch_path("link")) &&
               !symlink("pipe", scratch_path("to-pipe")) && !symlink("/dev/zero", scratch_path("device")));
 }
 
@@ -291,7 +293,8 @@ START_TEST(what_is_mapped_is_unmapped)
     struct attn_dump *dump = NULL;
     struct attn_model *model = NULL;
     size_t files = 0;
-    succeed("\"$A\" init -o $D/m --n-layer 1 --n-head 2 --d-model 8 --vocab models/life/vocab.json && \"$A\" run -q -m $D/m --ids 1,2 --format npy -o $D/d && mkdir $D/copy");
+    succeed("\"$A\" init -o $D/m --n-layer 1 --n-head 2 --d-model 8 --vocab models/life/vocab.json && "
+            "\"$A\" run -q -m $D/m --ids 1,2 --format npy -o $D/d && mkdir $D/copy");
     ck_assert_int_eq(attn_model_open(&model, scratch_path("m"), &err), ATTN_OK);
     ck_assert_uint_gt(mapped_files(), 0);
     attn_model_close(model);
@@ -303,8 +306,10 @@ START_TEST(what_is_mapped_is_unmapped)
     ck_assert_int_eq(attn_train_tokenizer_copy(scratch_path("m"), scratch_path("copy"), false, &err), ATTN_OK);
     ck_assert_int_eq(attn_train_tokenizer_compare(scratch_path("m"), scratch_path("copy"), false, &err), ATTN_OK);
     const char *shards[] = {scratch_path("part")};
-    succeed("\"$A\" batch -q -m $D/m --input ndjson -f <(printf '{\"ids\":[1,2]}\\n{\"ids\":[2,1]}\\n') --format npy -o $D/part");
-    ck_assert_int_eq(attn_merge(&(struct attn_merge_opts){.shard = shards, .n = 1, .path = scratch_path("all")}, &err), ATTN_OK);
+    succeed("\"$A\" batch -q -m $D/m --input ndjson -f <(printf '{\"ids\":[1,2]}\\n{\"ids\":[2,1]}\\n') --format npy "
+            "-o $D/part");
+    ck_assert_int_eq(attn_merge(&(struct attn_merge_opts){.shard = shards, .n = 1, .path = scratch_path("all")},
+                                &err), ATTN_OK);
     ck_assert_uint_eq(mapped_files(), 0);
 }
 END_TEST

@@ -81,8 +81,8 @@ END_TEST
 
 START_TEST(f32_where_one_product_misleads)
 {
-    /* Some of the 61 positive floats that are so close to half way between two texts that the product of two doubles rounds to
-     * the wrong side; found by trying all floats. */
+    /* Some of the 61 positive floats that are so close to half way between two texts that the product of two doubles
+     * rounds to the wrong side; found by trying all floats. */
     static const uint32_t rows[] = {
         0x00488a0f, 0x03855f84, 0x06b9b3d4, 0x0739b3d4, 0x07d8a722, 0x082a3a2d, 0x086820c9, 0x08e820c9,
         0x0b486d52, 0x0cf38bfc, 0x100edbf3, 0x10a78038, 0x1aa55df9, 0x721c9b40, 0x7574b294,
@@ -164,7 +164,8 @@ END_TEST
 
 static const struct { double x; int digits; const char *text; } fixed_rows[] = {
     {0.5, 0, "0"}, {1.5, 0, "2"}, {2.5, 0, "2"}, {0.125, 2, "0.12"}, {0.375, 2, "0.38"}, {1.005, 2, "1.00"},
-    {-0.00004, 4, "0.0000"}, {-0.0, 4, "0.0000"}, {-0.0, 0, "0"}, {-0.00005001, 4, "-0.0001"}, {0.1, 17, "0.10000000000000001"},
+    {-0.00004, 4, "0.0000"}, {-0.0, 4, "0.0000"}, {-0.0, 0, "0"}, {-0.00005001, 4, "-0.0001"},
+    {0.1, 17, "0.10000000000000001"},
     {-123.456, 1, "-123.5"}, {9.99996, 4, "10.0000"}, {1e22, 3, "10000000000000000000000.000"},
     {-1e39, 17, "-999999999999999939709166371603178586112.00000000000000000"}, {1e300, 2, "1.00e+300"},
     {INFINITY, 4, "inf"}, {-INFINITY, 4, "-inf"}, {NAN, 4, "nan"}, {4503599627370496.5, 1, "4503599627370496.0"},
@@ -244,7 +245,8 @@ START_TEST(u64_both_ways)
         ck_assert(attn_num_parse_u64(text, attn_num_u64(text, values[i]), &back));
         ck_assert_uint_eq(back, values[i]);
     }
-    static const char *const bad[] = {"", "-1", "+1", " 1", "1 ", "1x", "0x1", "18446744073709551616", "99999999999999999999"};
+    static const char *const bad[] = {"", "-1", "+1", " 1", "1 ", "1x", "0x1", "18446744073709551616",
+                                      "99999999999999999999"};
     uint64_t out;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_msg(!attn_num_parse_u64(bad[i], strlen(bad[i]), &out), "'%s' was taken", bad[i]);
@@ -260,7 +262,8 @@ START_TEST(f64_taken_and_refused)
         {"1e999", INFINITY}, {"inf", INFINITY}, {"-inf", -INFINITY},
     };
     static const char *const bad[] = {
-        "", ".", "-", "+-1", " 1", "1 ", "0x10", "1e", "1e+", "e5", "1,5", "infinity", "INF", "nan(1)", "1.2.3", "--1", "1f",
+        "", ".", "-", "+-1", " 1", "1 ", "0x10", "1e", "1e+", "e5", "1,5", "infinity", "INF", "nan(1)", "1.2.3",
+        "--1", "1f",
     };
     double x;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
@@ -310,7 +313,8 @@ START_TEST(f64_as_strtod_reads_them)
     for (uint64_t i = 0; i < 100000; i++) {             /* half-way between two doubles: 53 bits and one more */
         char text[64];
         double x;
-        int n = snprintf(text, sizeof text, "%llu.%u", (unsigned long long)((1ull << 52) + (random_u64() >> 12)), i % 2 ? 5 : 50);
+        int n = snprintf(text, sizeof text,
+                         "%llu.%u", (unsigned long long)((1ull << 52) + (random_u64() >> 12)), i % 2 ? 5 : 50);
         ck_assert(attn_num_parse_f64(text, (size_t)n, &x) && x == strtod(text, NULL));
     }
 }

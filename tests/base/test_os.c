@@ -99,7 +99,8 @@ static bool no_descriptions(void)
 
 START_TEST(a_fallback_takes_its_place)
 {
-    static bool (*const ways[])(void) = {memory_file, no_memfd, nothing_to_write, differ, no_getrandom, nothing_random, no_syncfs,
+    static bool (*const ways[])(void) = {memory_file, no_memfd, nothing_to_write, differ, no_getrandom,
+                                         nothing_random, no_syncfs,
                                          no_affinity, no_tiles, no_link_to_the_program, no_descriptions};
     ck_assert_msg(in_a_child(ways[_i]), "%d", _i);
 }
@@ -108,8 +109,10 @@ END_TEST
 /* ---- the program ------------------------------------------------------------------------- */
 
 static const char everything[] =
-    "cd \"$D\"; $A run -m life -s 'Life is short' --show '*' --format npz -o run.npz; $A run -m tiny -s 'one two' --format json | sha256sum; "
-    "printf 'a b\\nc d\\n' | $A batch -m tiny -f - -o batch.ndjson -q; printf 'to be or not to be\\n%.0s' $(seq 90) >text; "
+    "cd \"$D\"; $A run -m life -s 'Life is short' --show '*' --format npz -o run.npz; "
+    "$A run -m tiny -s 'one two' --format json | sha256sum; "
+    "printf 'a b\\nc d\\n' | $A batch -m tiny -f - -o batch.ndjson -q; "
+    "printf 'to be or not to be\\n%.0s' $(seq 90) >text; "
     "$A train -m tiny -f text --steps 2 -o trained -q; sha256sum run.npz batch.ndjson trained/model.safetensors";
 
 static const char *before;
@@ -117,7 +120,8 @@ static const char *before;
 static bool same_as_before(void)
 {
     static const unsigned calls[][2] = {
-        {SYS_memfd_create, 1}, {SYS_getrandom, 1}, {SYS_sched_getaffinity, 1}, {SYS_sched_setaffinity, 1}, {SYS_syncfs, 0},
+        {SYS_memfd_create, 1}, {SYS_getrandom, 1}, {SYS_sched_getaffinity, 1}, {SYS_sched_setaffinity, 1},
+        {SYS_syncfs, 0},
         {SYS_madvise, 1}};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (!refuse(calls[i][0], calls[i][1], ANY))

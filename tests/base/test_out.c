@@ -268,7 +268,8 @@ START_TEST(out_digests_of_two)
     for (size_t i = 0; i < N * N * 2; i++) {
         char a_hex[65], b_hex[65], want[65];
         size_t n = sizes[i % N], m = sizes[i / N % N];
-        struct attn_out *a = hashed_out(scratch_path("a"), n), *b = hashed_out(i < N * N ? scratch_path("b") : "/dev/null", m);
+        struct attn_out *a = hashed_out(scratch_path("a"), n),
+            *b = hashed_out(i < N * N ? scratch_path("b") : "/dev/null", m);
         attn_out_digest_two(a, a_hex, b, b_hex);
         sha_of(want, n);
         ck_assert_str_eq(a_hex, want);
@@ -649,8 +650,8 @@ START_TEST(out_that_cannot_be_cut)
 }
 END_TEST
 
-/* What a handler of SIGBUS does: it names the file, and removes what is not committed.  A child has neither to remove nor to
- * commit what its parent writes. */
+/* What a handler of SIGBUS does: it names the file, and removes what is not committed.  A child has neither to remove
+ * nor to commit what its parent writes. */
 START_TEST(out_abandoned)
 {
     struct attn_map m, other;
@@ -681,7 +682,8 @@ START_TEST(out_abandoned)
 }
 END_TEST
 
-/* What is committed or closed has no claim to its temporary name: it may be that of another file, and another file's entry. */
+/* What is committed or closed has no claim to its temporary name: it may be that of another file, and
+ * another file's entry. */
 START_TEST(out_abandoned_once)
 {
     struct attn_target a = {.fd = -1}, b = {.fd = -1};
@@ -730,12 +732,14 @@ END_TEST
 Suite *suite_out(void)
 {
     const TTest *const tests[] = {
-        out_appears_when_committed, out_without_commit_changes_nothing, out_permissions, targets_that_are_the_same, out_through_links,
+        out_appears_when_committed, out_without_commit_changes_nothing, out_permissions, targets_that_are_the_same,
+        out_through_links,
         out_refusals, out_over_a_file_of_another_user, out_big_and_small_writes_in_order, out_digests_of_two,
         out_cut_short_before_it_is_read_back, out_printf_longer_than_the_buffer,
         out_in_the_name_of_two, out_to_a_full_disk, out_to_a_full_standard_output,
         out_to_where_standard_output_goes, out_beyond_the_file_size_limit, out_to_nobody,
-        out_to_a_slow_pipe_that_does_not_block, out_to_memory, out_json_strings, out_json_numbers, out_markup, out_that_grows,
+        out_to_a_slow_pipe_that_does_not_block, out_to_memory, out_json_strings, out_json_numbers, out_markup,
+        out_that_grows,
         out_in_spite_of_signals, disk_in_spite_of_signals, out_that_grows_through_no_link, out_of_ours_replaces_a_link,
         out_that_cannot_be_cut, out_abandoned, out_abandoned_once, out_patched_beyond_the_file_size_limit,
     };

@@ -37,7 +37,8 @@ static const char *parse(const char *text, const char *with)
     return rc ? printed("%s", err.msg) : printed("%d/%d", (int)s.index, (int)s.count);
 }
 
-#define refuses(text, with, part) ck_assert_msg(strstr(parse(text, with), part), "'%s' in '%s'", part, parse(text, with))
+#define refuses(text, with, part) ck_assert_msg(strstr(parse(text, with), part), \
+                                                "'%s' in '%s'", part, parse(text, with))
 
 START_TEST(test_pairs)
 {
@@ -46,21 +47,24 @@ START_TEST(test_pairs)
     refuses("3/3", "", "shard 3/3: shards count from 0, so that the last of 3 is 2/3");
     refuses("0/0", "", "0/0");
     refuses("1/18446744073709551615", "", "at most 9007199254740992");
-    static const char *const bad[] = {"", "/", "1/", "/2", "1", "-1/3", "1/3 ", " 1/3", "1/3/5", "a/b", "1.0/3", "99999999999999999999/3", "Auto"};
+    static const char *const bad[] = {"", "/", "1/", "/2", "1", "-1/3", "1/3 ", " 1/3", "1/3/5", "a/b", "1.0/3",
+                                      "99999999999999999999/3", "Auto"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refuses(bad[i], "", "expected two whole numbers, i/n, as in 0/4 to 3/4, or auto");
 }
 END_TEST
 
 #define ARRAY(id, count, min, max, step) \
-    "SLURM_ARRAY_TASK_ID=" id " SLURM_ARRAY_TASK_COUNT=" count " SLURM_ARRAY_TASK_MIN=" min " SLURM_ARRAY_TASK_MAX=" max " SLURM_ARRAY_TASK_STEP=" step
+    "SLURM_ARRAY_TASK_ID=" id " SLURM_ARRAY_TASK_COUNT=" count " SLURM_ARRAY_TASK_MIN=" min \
+    " SLURM_ARRAY_TASK_MAX=" max " SLURM_ARRAY_TASK_STEP=" step
 
 START_TEST(test_launchers)
 {
     ck_assert_str_eq(parse("auto", "SLURM_PROCID=2 SLURM_NTASKS=4"), "2/4");
     ck_assert_str_eq(parse("auto", "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2"), "1/2");
     ck_assert_str_eq(parse("auto", "PMI_RANK=0 PMI_SIZE=3"), "0/3");
-    ck_assert_str_eq(parse("auto", "SLURM_PROCID=0 SLURM_NTASKS=4 OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4"), "3/4");
+    ck_assert_str_eq(parse("auto", "SLURM_PROCID=0 SLURM_NTASKS=4 OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4"),
+                     "3/4");
     ck_assert_str_eq(parse("auto", "PMI_RANK=1 PMI_SIZE=2 SLURM_PROCID=0 SLURM_NTASKS=2"), "1/2");
     refuses("auto", "", "no SLURM_ARRAY_TASK_ID, SLURM_PROCID, OMPI_COMM_WORLD_RANK or PMI_RANK is set");
     refuses("auto", "SLURM_PROCID=2", "SLURM_NTASKS is not set");
@@ -87,13 +91,14 @@ START_TEST(test_arrays)
     refuses("auto", ARRAY("0", "0", "0", "0", "1"), agree);
     refuses("auto", ARRAY("0", "1", "0", "0", "0"), agree);
     refuses("auto", ARRAY("1", "18446744073709551615", "1", "7", "18446744073709551615"), agree);
-    refuses("auto", ARRAY("2", "1", "2", "2", "1"), "one task alone, run again, would take all there is: say --shard i/n");
+    refuses("auto", ARRAY("2", "1", "2", "2", "1"),
+            "one task alone, run again, would take all there is: say --shard i/n");
     refuses("auto", ARRAY("2", "4", "1", "7", "2"), "it is none of these");
     refuses("auto", ARRAY("9", "4", "1", "7", "2"), "it is none of these");
     refuses("auto", "SLURM_ARRAY_TASK_ID=2", "SLURM_ARRAY_TASK_COUNT is not set");
     refuses("auto", "SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_COUNT=3", "SLURM_ARRAY_TASK_MIN is not set");
-    refuses("auto", ARRAY("1", "2", "0", "1", "1") " SLURM_PROCID=1 SLURM_NTASKS=8", "a task of a Slurm array, and by SLURM_PROCID one "
-            "process of 8");
+    refuses("auto", ARRAY("1", "2", "0", "1", "1") " SLURM_PROCID=1 SLURM_NTASKS=8",
+            "a task of a Slurm array, and by SLURM_PROCID one process of 8");
     refuses("auto", ARRAY("1", "2", "0", "1", "1") " PMI_RANK=0 PMI_SIZE=2", "by PMI_RANK one process of 2");
 }
 END_TEST

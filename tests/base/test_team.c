@@ -123,7 +123,8 @@ START_TEST(a_child_of_fork_works_alone)
         struct count c = {.size = 1};
         alarm(20);
         attn_team_run(t, ITEMS, WORTH, visit, &c);
-        bool told = attn_team_check(t, "this", &err) == ATTN_EUSAGE && strstr(err.msg, "this belongs to process ") != NULL;
+        bool told = attn_team_check(t, "this", &err) == ATTN_EUSAGE &&
+            strstr(err.msg, "this belongs to process ") != NULL;
         attn_team_free(t);
         _exit(told && c.times[0] == 1 && c.times[ITEMS - 1] == 1 && c.wrong_worker == 0 ? 0 : 1);
     }
@@ -166,7 +167,8 @@ START_TEST(nobody_waits_for_a_thread_that_does_not_come)
     ck_assert_int_eq(attn_team_new(&t, 2, NULL), 0);
     expect_each_once(t, ITEMS, WORTH);
     ck_assert(signal(SIGUSR1, hold_up) != SIG_ERR);
-    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);          /* by then it sleeps; before that it may hold the team's lock */
+    /* by then it sleeps; before that it may hold the team's lock */
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     ck_assert_int_eq(tgkill(getpid(), youngest_thread(), SIGUSR1), 0);
     while (!atomic_load(&held_up))
         sched_yield();

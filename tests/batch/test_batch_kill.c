@@ -1,5 +1,5 @@
-/* test_batch_kill.c - batches are ended at random moments by signals and full disks, and resumed until they are complete: the
- * result must be what an undisturbed run writes, byte for byte.
+/* test_batch_kill.c - batches are ended at random moments by signals and full disks, and resumed until they are
+ * complete: the result must be what an undisturbed run writes, byte for byte.
  *
  * $ATTN_KILLS is the number of times; `make test-kill` uses 200. */
 #include "suites.h"
@@ -25,7 +25,8 @@ enum { KILLS = 24, STOPPED = 75, LONGEST_US = 40000, DISK_FULL = 0 };
 static const struct kind { const char *name, *args; } kinds[] = {
     {"ndjson", "--show pattern --summary $D/%s.csv"}, {"npy", "--format npy --show pattern"},
     {"stack", "--format stack --show pattern,context"}, {"tidy", "--format tidy --show context"},
-    {"grid", "--format tidy -m tiny --input ndjson --patch v --over layer,pos --metric 'logit({answer})' --summary $D/%s.csv"},
+    {"grid",
+     "--format tidy -m tiny --input ndjson --patch v --over layer,pos --metric 'logit({answer})' --summary $D/%s.csv"},
 };
 
 /* ---- one run, disturbed ---------------------------------------------------------------- */
@@ -35,7 +36,8 @@ static void command(char *line, size_t size, const struct kind *k, const char *o
     snprintf(line, size, "exec $A batch -q -f $D/%s.txt %s -o $D/%s %s", k->name, printed(k->args, out), out, more);
 }
 
-/* Until exec, the child must not have the test runner's signal handlers, which would pass a signal on: signals are blocked. */
+/* Until exec, the child must not have the test runner's signal handlers, which would pass a signal on:
+ * signals are blocked. */
 static pid_t start(const char *line, rlim_t bytes)
 {
     static const int ends[] = {SIGINT, SIGTERM};
@@ -67,7 +69,8 @@ static int end(pid_t pid)
     return status;
 }
 
-static bool killed;                     /* since the output was begun: then a temporary file may be left, as the documents say */
+/* since the output was begun: then a temporary file may be left, as the documents say */
+static bool killed;
 
 /* Runs a batch and ends it early; returns whether it was complete all the same. */
 static bool disturb(const struct kind *k, int how, unsigned us, rlim_t bytes)
@@ -82,9 +85,11 @@ static bool disturb(const struct kind *k, int how, unsigned us, rlim_t bytes)
     }
     int status = end(pid);
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    bool expected = how == DISK_FULL ? code == 0 || code == 1 : code == 0 || code == STOPPED || (code < 0 && WTERMSIG(status) == how);
+    bool expected = how == DISK_FULL ? code == 0 || code == 1 : code == 0 || code == STOPPED ||
+        (code < 0 && WTERMSIG(status) == how);
     if (!expected)
-        ck_abort_msg("%s\nended with status 0x%x after signal %d: %s", line, (unsigned)status, how, sh("cat $D/said")->text);
+        ck_abort_msg("%s\nended with status 0x%x after signal %d: %s", line, (unsigned)status, how,
+                     sh("cat $D/said")->text);
     return code == 0;
 }
 
@@ -98,8 +103,9 @@ static void check_whole(const struct kind *k)
     if (killed)
         expect("cd $D; rm -f .attn-????????????????.tmp", 0, "");
     killed = false;
-    expect_exactly("cd $D; ls -A . out | ends 1 grep -E 'part|tmp'; diff -r good out && sed 's/good.csv/out.csv/' good.json | cmp - out.json &&"
-                   "if test -e good.csv; then cmp good.csv out.csv; fi && echo same", "same\n");
+    expect_exactly("cd $D; ls -A . out | ends 1 grep -E 'part|tmp'; diff -r good out && "
+                   "sed 's/good.csv/out.csv/' good.json | cmp - out.json &&if test -e good.csv; "
+                   "then cmp good.csv out.csv; fi && echo same", "same\n");
     expect("cd $D; rm -rf out out.*", 0, "");
 }
 
@@ -132,7 +138,8 @@ START_TEST(nothing_is_lost_and_nothing_twice)
            "for i in $(seq 60); do cat $D/six; done >$D/stack.txt;"
            "for i in $(seq 60); do cat $D/six; echo Life is short eat dessert first; echo; done >$D/ndjson.txt;"
            "cp $D/ndjson.txt $D/tidy.txt; head -40 $D/ndjson.txt >$D/npy.txt;"
-           "for i in $(seq 30); do echo '{\"ids\": [634,1084,324,'$i'], \"from\": [634,1084,'$i',500], \"answer\": '$i'}'; done >$D/grid.txt", 0, "");
+           "for i in $(seq 30); do echo '{\"ids\": [634,1084,324,'$i'], \"from\": [634,1084,'$i',500], \"answer\": "
+           "'$i'}'; done >$D/grid.txt", 0, "");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         kill_often(&kinds[i], (kills ? atoi(kills) : KILLS) / 4);
 }
@@ -158,26 +165,35 @@ END_TEST
 START_TEST(an_output_is_not_begun_twice)
 {
     expect(PART "$A batch -f ndjson.txt --show pattern -o o 2>&1", 1, "attn-cli batch: ");
-    expect("cd $D; $A batch -f ndjson.txt --show pattern -o o 2>&1", 1, "continue it with --resume, or start anew with --force");
+    expect("cd $D; $A batch -f ndjson.txt --show pattern -o o 2>&1", 1,
+           "continue it with --resume, or start anew with --force");
     expect_exactly("cd $D; $A batch -q -f ndjson.txt --show dots -o o --force && ls", "ndjson.txt\no\no.json\n");
 }
 END_TEST
 
 START_TEST(only_what_was_asked_for_alike_goes_on)
 {
-    expect(PART "$A batch -f ndjson.txt --show dots -o o --resume 2>&1", 1, "was made with --show pattern, not with --show dots");
-    expect("cd $D; $A batch -f ndjson.txt --show pattern --layer 0 -o o --resume 2>&1", 1, "was made without --layer, not with --layer 0");
-    expect("m=$PWD/models/life-full; cd $D; $A batch -m \"$m\" -f ndjson.txt --show pattern -o o --resume 2>&1", 1, "was made with the model of digest sampled:");
-    expect("cd $D; $A batch -f ndjson.txt --show pattern --format tidy -o o --resume 2>&1", 1, "made with --format ndjson, not with --format tidy");
-    expect("cd $D; $A batch -f ndjson.txt --shard 0/2 --show pattern -o o --resume 2>&1", 1, "holds shard 0/1, not 0/2");
-    expect_exactly("cd $D; echo torn >>o.part; $A batch -q -f ndjson.txt --show pattern -o o --resume -t 1 && wc -l <o", "6\n");
+    expect(PART "$A batch -f ndjson.txt --show dots -o o --resume 2>&1", 1,
+           "was made with --show pattern, not with --show dots");
+    expect("cd $D; $A batch -f ndjson.txt --show pattern --layer 0 -o o --resume 2>&1", 1,
+           "was made without --layer, not with --layer 0");
+    expect("m=$PWD/models/life-full; cd $D; $A batch -m \"$m\" -f ndjson.txt --show pattern -o o --resume 2>&1", 1,
+           "was made with the model of digest sampled:");
+    expect("cd $D; $A batch -f ndjson.txt --show pattern --format tidy -o o --resume 2>&1", 1,
+           "made with --format ndjson, not with --format tidy");
+    expect("cd $D; $A batch -f ndjson.txt --shard 0/2 --show pattern -o o --resume 2>&1", 1,
+           "holds shard 0/1, not 0/2");
+    expect_exactly("cd $D; echo torn >>o.part; $A batch -q -f ndjson.txt --show pattern -o o --resume -t 1 && wc -l <o",
+                   "6\n");
 }
 END_TEST
 
 START_TEST(only_the_same_input_goes_on)
 {
-    expect_exactly("cd $D; sed '3s/.*/bad/' ndjson.txt >bad.txt; ends 1 $A batch -f bad.txt -o o --fail-fast 2>/dev/null; wc -l <o.part", "2\n");
-    expect("cd $D; sed 1d bad.txt >other.txt; $A batch -f other.txt -o o --resume 2>&1", 1, "other.txt: is not the input that");
+    expect_exactly("cd $D; sed '3s/.*/bad/' ndjson.txt >bad.txt; "
+                   "ends 1 $A batch -f bad.txt -o o --fail-fast 2>/dev/null; wc -l <o.part", "2\n");
+    expect("cd $D; sed 1d bad.txt >other.txt; $A batch -f other.txt -o o --resume 2>&1", 1,
+           "other.txt: is not the input that");
     expect("cd $D; head -1 bad.txt | $A batch -f - -o o --resume 2>&1", 1, "standard input: is not the input that");
     expect_exactly("cd $D; ends 3 $A batch -q -f - -o o --resume <bad.txt; wc -l <o", "6\n");
 }
@@ -185,7 +201,8 @@ END_TEST
 
 START_TEST(what_is_complete_stays)
 {
-    expect_exactly("cd $D; $A batch -f ndjson.txt -o o && ls -i o >ino; $A batch -f ndjson.txt -o o --resume; ls -i o | cmp - ino", "");
+    expect_exactly("cd $D; $A batch -f ndjson.txt -o o && ls -i o >ino; $A batch -f ndjson.txt -o o --resume; "
+                   "ls -i o | cmp - ino", "");
     expect("cd $D; echo Life >>ndjson.txt; $A batch -f ndjson.txt -o o --resume 2>&1", 1, "is not the input that");
     expect("cd $D; $A batch -f ndjson.txt -o o --shard 0/2 2>&1", 1, "holds shard 0/1, not 0/2");
     expect("cd $D; echo '{}' >p.json; ends 1 $A batch -f ndjson.txt -o p 2>&1; cat p.json; test ! -e p.part", 0,
@@ -197,23 +214,27 @@ END_TEST
 START_TEST(an_end_is_finished)
 {
     expect_exactly("cd $D; $A batch -f ndjson.txt --summary s.csv -o o; cp o good; mv o.json o.part.json; mv o o.part;"
-                   "$A batch -f ndjson.txt --summary s.csv -o o --resume; cmp o good && ls", "good\nndjson.txt\no\no.json\ns.csv\n");
+                   "$A batch -f ndjson.txt --summary s.csv -o o --resume; cmp o good && ls",
+                   "good\nndjson.txt\no\no.json\ns.csv\n");
 }
 END_TEST
 
 /* After a loss of power the disk may hold less than the journal says. */
 START_TEST(after_a_loss_of_power_it_goes_on_from_what_the_disk_had)
 {
-    expect_exactly("cd $D; $A batch -f ndjson.txt -o good;" PART "sed -i 's/\"records\":0/\"records\":9/; s/\"bytes\":0/\"bytes\":99999/' "
-                   "o.part.json; grep -c 99999 o.part.json; $A batch -f ndjson.txt --show pattern -o o --resume && wc -l <o", "1\n6\n");
+    expect_exactly("cd $D; $A batch -f ndjson.txt -o good;" PART
+                   "sed -i 's/\"records\":0/\"records\":9/; s/\"bytes\":0/\"bytes\":99999/' o.part.json; grep -c 99999 "
+                   "o.part.json; $A batch -f ndjson.txt --show pattern -o o --resume && wc -l <o", "1\n6\n");
 }
 END_TEST
 
 /* Nobody knows how much of arrays and of the directories of records has reached it. */
 START_TEST(after_a_loss_of_power_arrays_are_as_long_as_they_were)
 {
-    expect_exactly("cd $D; for i in 1 2 3; do echo Life is short; done >in; B=\"$A batch -q -f in --format stack --show pattern\"; $B -o good;"
-                   "ends 75 $B -o o --max-seconds 1e-9 2>/dev/null; sed -i 's/\"records\":0/\"records\":2/; s/\"tokens\":0/\"tokens\":3/; s/\"bytes\":0/\"bytes\":99/' o.part.json;"
+    expect_exactly("cd $D; for i in 1 2 3; do echo Life is short; done >in; "
+                   "B=\"$A batch -q -f in --format stack --show pattern\"; $B -o good;"
+                   "ends 75 $B -o o --max-seconds 1e-9 2>/dev/null; sed -i 's/\"records\":0/\"records\":2/; "
+                   "s/\"tokens\":0/\"tokens\":3/; s/\"bytes\":0/\"bytes\":99/' o.part.json;"
                    "grep -c '\"records\":2.*\"tokens\":3' o.part.json; $B -o o --resume; diff -r o good", "1\n");
 }
 END_TEST

@@ -18,8 +18,9 @@
              "\"sha256\":null,\"summary_bytes\":0,\"summary_sha256\":\"" ZEROS "\",\"arrays\":\"" ZEROS "\"}," \
              "\"tokens\":0,\"total\":null,\"complete\":false"
 #define MARK(records, failed) "\"records\":" #records ",\"failed\":" #failed ",\"keys\":\"" ZEROS "\",\"bytes\":9"
-#define TAIL ",\n\"tool\":\"attn-cli\",\"version\":\"1\",\"format\":\"ndjson\",\"model\":\"sampled:0\",\"cpu\":\"avx2\",\"command\":null," \
-             "\"options\":{\"show\":\"a\\\"b\",\"special\":\"\"},\"input\":{\"format\":\"csv\",\"column\":\"text\",\"header\":true}," \
+#define TAIL ",\n\"tool\":\"attn-cli\",\"version\":\"1\",\"format\":\"ndjson\",\"model\":\"sampled:0\"," \
+             "\"cpu\":\"avx2\",\"command\":null,\"options\":{\"show\":\"a\\\"b\",\"special\":\"\"}," \
+             "\"input\":{\"format\":\"csv\",\"column\":\"text\",\"header\":true}," \
              "\"shard\":{\"index\":1,\"count\":3,\"stride\":true},\"summary\":null}\n"
 
 static char *text_of(const char *path)
@@ -67,7 +68,8 @@ START_TEST(what_changes_is_rewritten_in_place)
     ck_assert_int_eq(attn_sidecar_read(&back, scratch_path("out"), &err), 0);
     attn_sidecar_free(&back);
     size_t len = strlen(text_of(scratch_path("out")));
-    uint64_t *const all[] = {&s.now.records, &s.now.failed, &s.now.next, &s.now.stream.bytes, &s.now.summary.bytes, &s.tokens, &s.total};
+    uint64_t *const all[] = {&s.now.records, &s.now.failed, &s.now.next, &s.now.stream.bytes, &s.now.summary.bytes,
+                             &s.tokens, &s.total};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         *all[i] = 9999999999999999999u; /* the longest number that is read */
     s.synced = s.now;
@@ -105,15 +107,19 @@ END_TEST
 START_TEST(what_is_none_is_refused)
 {
     static const struct { const char *text, *why; } rows[] = {
-        {"", "line 1, column 1"}, {"[]", "no JSON object"}, {"{}", "no file that a batch left"}, {"{\"records\":-1}", "\"records\" is not a whole"},
-        {"{\"keys\":\"00\"}", "64 hexadecimal digits"}, {"{\"complete\":1}", "true or false"}, {"{\"format\":7}", "\"format\" is not a string"},
-        {"{\"options\":{\"a\":1}}", "\"a\" is not a string"}, {"{\"input\":[]}", "\"input\" is not an object"}, {HEAD, "line 1"},
+        {"", "line 1, column 1"}, {"[]", "no JSON object"}, {"{}", "no file that a batch left"},
+        {"{\"records\":-1}", "\"records\" is not a whole"},
+        {"{\"keys\":\"00\"}", "64 hexadecimal digits"}, {"{\"complete\":1}", "true or false"},
+        {"{\"format\":7}", "\"format\" is not a string"},
+        {"{\"options\":{\"a\":1}}", "\"a\" is not a string"}, {"{\"input\":[]}", "\"input\" is not an object"},
+        {HEAD, "line 1"},
         {"{\"format\":\"\\u0000\"}", "u0000"},
         {"{" MARK(3, 4) ",\"synced\":{" MARK(2, 0) "}" TAIL, "says that 4 of 3 records failed"},
         {"{" MARK(3, 1) ",\"synced\":{" MARK(2, 3) "}" TAIL, "says that 3 of 2 records failed"},
         {"{" MARK(10, 1) ",\"synced\":{" MARK(2, 0) "}" TAIL, "says that 10 records are in 9 bytes"},
         {"{" MARK(3, 1) TAIL, "no file that a batch left"},
-        {HEAD ",\"version\":\"1\",\"format\":\"npy\",\"model\":\"m\",\"input\":{\"format\":\"csv\"},\"shard\":{\"index\":3,\"count\":3}}",
+        {HEAD ",\"version\":\"1\",\"format\":\"npy\",\"model\":\"m\",\"input\":{\"format\":\"csv\"},"
+         "\"shard\":{\"index\":3,\"count\":3}}",
          "there is no shard 3/3"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -155,7 +161,8 @@ static const struct corpus_fault faults[] = {
     {"n_cut.json", "expected"}, {"n_no_shard.json", "is no file that a batch left"},
     {"n_no_format.json", "is no file that a batch"}, {"n_keys_short.json", "\"keys\" is not 64 hexadecimal digits"},
     {"n_keys_escaped.json", "\"keys\" is not 64"}, {"n_records_text.json", "\"records\" is not a whole number"},
-    {"n_records_negative.json", "\"records\" is not a whole number"}, {"n_options_number.json", "\"show\" is not a string"},
+    {"n_records_negative.json", "\"records\" is not a whole number"},
+    {"n_options_number.json", "\"show\" is not a string"},
     {"n_options_list.json", "\"options\" is not an object"}, {"n_complete.json", "\"complete\" is not true or false"},
     {"n_nul.json", "\\u0000 in a string is not supported"}, {"n_list.json", "is no JSON object"},
     {"n_nothing.json", "expected a value"}, {"n_two.json", "expected nothing after the end"},

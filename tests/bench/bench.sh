@@ -1,5 +1,6 @@
 #!/bin/sh
-# bench.sh PROGRAM - measures how close attn-cli comes to this machine's limits, with random weights in the shape of GPT-2 124M.
+# bench.sh PROGRAM - measures how close attn-cli comes to this machine's limits, with random weights in the shape
+# of GPT-2 124M.
 set -eu
 cli=$1
 dir=$(mktemp -d "${TMPDIR:-/tmp}/attn-bench-XXXXXX")

@@ -1,10 +1,10 @@
-/* blocks - prints how fast one row of x is multiplied with weights in quantised blocks, by turns with F16.  Usage: blocks THREADS
- * [ROUNDS [ROWS]].
+/* blocks - prints how fast one row of x is multiplied with weights in quantised blocks, by turns with F16.  Usage:
+ * blocks THREADS [ROUNDS [ROWS]].
  *
- * The seven weights of a block of a model in the shape of Llama 1B, stored [out, in], are multiplied one after the other, in
- * each type, so that they come from memory as they do from one token to the next.  "F16 copied" reads them in panels, as a run
- * does that has computed some tens of tokens; quantised weights are never copied.  All types take turns in each round.  On a
- * machine that others use the least time of each says most. */
+ * The seven weights of a block of a model in the shape of Llama 1B, stored [out, in], are multiplied one after the
+ * other, in each type, so that they come from memory as they do from one token to the next.  "F16 copied" reads them in
+ * panels, as a run does that has computed some tens of tokens; quantised weights are never copied.  All types take
+ * turns in each round.  On a machine that others use the least time of each says most. */
 #include "base/team.h"
 #include "compute/gemm.h"
 #include "compute/panels.h"
@@ -17,7 +17,8 @@
 #include <time.h>
 
 enum { MATRICES = 7, WIDTH = 2048, HIDDEN = 5632, MOST_ROUNDS = 99, DRAWN = 16 /* rows, which are repeated */ };
-static const size_t sizes[MATRICES][2] = {{WIDTH, WIDTH}, {WIDTH, WIDTH}, {WIDTH, WIDTH}, {WIDTH, WIDTH}, {WIDTH, HIDDEN},
+static const size_t sizes[MATRICES][2] = {{WIDTH, WIDTH}, {WIDTH, WIDTH}, {WIDTH, WIDTH}, {WIDTH, WIDTH},
+                                          {WIDTH, HIDDEN},
                                           {WIDTH, HIDDEN}, {HIDDEN, WIDTH}};      /* in, out */
 
 static const struct { const char *name; enum attn_dtype type; bool copied; } kinds[] = {
@@ -94,7 +95,8 @@ int main(int argc, char **argv)
 {
     static struct attn_mat w[KINDS][MATRICES];
     static double seconds[KINDS][MOST_ROUNDS];
-    const int threads = argc > 1 ? atoi(argv[1]) : 0, rounds = argc > 2 ? atoi(argv[2]) : 30, n = argc > 3 ? atoi(argv[3]) : 1;
+    const int threads = argc > 1 ? atoi(argv[1]) : 0, rounds = argc > 2 ? atoi(argv[2]) : 30,
+        n = argc > 3 ? atoi(argv[3]) : 1;
     struct attn_team *team = NULL;
     if (threads < 1 || rounds < 1 || rounds > MOST_ROUNDS || n < 1 || attn_team_new(&team, threads, NULL)) {
         fprintf(stderr, "usage: blocks THREADS [ROUNDS [ROWS]]\n");

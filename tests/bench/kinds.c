@@ -1,10 +1,10 @@
-/* kinds - prints a table of what each kind of attention costs as the text grows, which kinds.gp draws.  Usage: kinds [THREADS
- * [LONGEST]].
+/* kinds - prints a table of what each kind of attention costs as the text grows, which kinds.gp draws.
+ * Usage: kinds [THREADS [LONGEST]].
  *
- * 12 heads of 64 numbers, T = 1024, 4096, 16384, without observers.  Each cell is measured in its own process, so that the
- * growth of the resident set is the memory of this call alone, besides the arrays it was given.  The time is the best of five,
- * or of as many as fit into a second.  The slope is that of its logarithm between the last two lengths: 1 is linear, 2
- * quadratic. */
+ * 12 heads of 64 numbers, T = 1024, 4096, 16384, without observers.  Each cell is measured in its own process, so that
+ * the growth of the resident set is the memory of this call alone, besides the arrays it was given.  The time is the
+ * best of five, or of as many as fit into a second.  The slope is that of its logarithm between the last two lengths: 1
+ * is linear, 2 is quadratic. */
 #include "draw.h"
 #include "attn.h"
 
@@ -47,8 +47,8 @@ static struct cell measure(const struct attn_kind *kind, size_t T, int threads)
 {
     struct cell c = {.rc = ATTN_ENOMEM, .seconds = INFINITY};
     float *q = filled(H * T * D), *k = filled(H * T * D), *v = filled(H * T * D), *context = filled(H * T * D);
-    struct attn_attention a = {.batch = 1, .H = H, .Hkv = H, .Tq = T, .Tk = T, .dh = D, .dv = D, .scale = 0.125f, .kind = *kind,
-                               .threads = threads};
+    struct attn_attention a = {.batch = 1, .H = H, .Hkv = H, .Tq = T, .Tk = T, .dh = D, .dv = D, .scale = 0.125f,
+                               .kind = *kind, .threads = threads};
     double before = resident();
     double spent = 0;
     for (int i = 0; q && k && v && context && i < TIMES && spent < ENOUGH; i++) {
@@ -113,7 +113,8 @@ static int row(const char *name, int threads, size_t longest)
 
 int main(int argc, char **argv)
 {
-    static const char *const kinds[] = {"causal", "block:128", "strided:64,64", "random:64,64,0", "window:256", "linear"};
+    static const char *const kinds[] = {"causal", "block:128", "strided:64,64", "random:64,64,0",
+                                        "window:256", "linear"};
     int threads = argc > 1 ? atoi(argv[1]) : 1, rc = 0;
     size_t longest = argc > 2 ? (size_t)strtoul(argv[2], NULL, 10) : 16384;
     printf("%-16s", "# kind");

@@ -1,4 +1,5 @@
-"""peers.py PROGRAM DIR BF16 - compares the speed of attn-cli with PyTorch and numpy, which do the same arithmetic in turn.
+"""peers.py PROGRAM DIR BF16 - compares the speed of attn-cli with PyTorch and numpy, which do the same
+arithmetic in turn.
 
 DIR is a model of GPT-2's shape, BF16 the same stored in bf16.  The peers have random weights of the
 same shape and keep every attention matrix, because attn-cli shows each one to an observer.  Each peer
@@ -25,7 +26,8 @@ STAGES = ["prefill.%s.T%d.%s" % (dtype, T, how) for dtype in ("f32", "bf16") for
 LENGTHS = [8 + i * 17 % 25 for i in range(100)]         # tokens of the sentences of batch.100
 RUNS, PATIENCE, ROUNDS = 3, 4, 5                        # repetitions; seconds for all of them; turns
 BLAS = "/usr/lib/x86_64-linux-gnu/openblas-openmp/libblas.so.3"
-TUNED = {"OPENBLAS_CORETYPE": "SkylakeX", "MALLOC_MMAP_THRESHOLD_": str(1 << 32), "MALLOC_TRIM_THRESHOLD_": str(1 << 33),
+TUNED = {"OPENBLAS_CORETYPE": "SkylakeX", "MALLOC_MMAP_THRESHOLD_": str(1 << 32),
+         "MALLOC_TRIM_THRESHOLD_": str(1 << 33),
          "MALLOC_TOP_PAD_": str(1 << 26), "GOMP_SPINCOUNT": "100000"}
 PEERS = {"torch": "PyTorch", "numpy": "numpy"}
 
@@ -92,7 +94,8 @@ class Gpt2:
         self.turned = self.embed.swapaxes(0, 1)
 
     def forward(self, T, past=None):
-        """Returns the logits of the last of T tokens and every pattern; past: keys and values [H, context, DH] of each layer."""
+        """Returns the logits of the last of T tokens and every pattern; past: keys and values [H, context, DH]
+        of each layer."""
         lib, patterns = self.lib, []
         x = self.embed[:T] + self.pos[:T]
         mask = lib.hidden(T) if T > 1 else None
@@ -166,7 +169,8 @@ def work_as(peer, threads):
 
 class Worker:
     def __init__(self, peer, threads):
-        self.process = subprocess.Popen([sys.executable, __file__, "--as", peer, str(threads)], env=settings(threads), text=True,
+        self.process = subprocess.Popen([sys.executable, __file__, "--as", peer, str(threads)],
+                                        env=settings(threads), text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.about = self.process.stdout.readline().strip()
 
@@ -182,7 +186,8 @@ class Worker:
 
 def ours(program, model, stage, threads):
     """The row of a stage, or None if this model or machine cannot run it."""
-    said = subprocess.run([program, "bench", "-q", "-m", model, "-t", str(threads), "--stage", stage, "--format", "json"],
+    said = subprocess.run([program, "bench", "-q", "-m", model, "-t", str(threads), "--stage", stage,
+                           "--format", "json"],
                           check=True, stdout=subprocess.PIPE).stdout
     rows = json.loads(said)["stages"]
     return rows[0] if rows else None
@@ -213,7 +218,8 @@ def compare(program, models, threads, peers):
                 most[p].append(seconds / row["seconds"] / (row["ratio"] or math.nan))
         if values[""]:
             print("%-28s %7d" % (stage, threads) + "".join(" %10s" % figure(values[p], 2) for p in values) +
-                  "  %-9s" % row["unit"] + "".join(" %7s (%6s)" % (figure(factors[p], 2), figure(most[p], 2)) for p in peers), flush=True)
+                  "  %-9s" % row["unit"] + "".join(" %7s (%6s)" % (figure(factors[p], 2), figure(most[p], 2))
+                                                   for p in peers), flush=True)
     for w in workers.values():
         w.end()
 

@@ -1,10 +1,11 @@
-/* products - prints how fast the products of GPT-2's blocks are beside libraries made for them, by turns.  Usage: products
- * THREADS [ROUNDS].
+/* products - prints how fast the products of GPT-2's blocks are beside libraries made for them, by turns.  Usage:
+ * products THREADS [ROUNDS].
  *
- * The four weights of each of 12 blocks, as they are stored [in, out], are multiplied with T rows one after the other, so that
- * they come from memory as in a pass.  libxsmm (float32) and oneDNN (bf16, where the package libdnnl-dev is installed) have
- * their weights packed beforehand; attn-cli reads weights as they are stored or in panels.  In bf16 both have x rounded
- * beforehand: in a pass, norms, attention and activations round what they make.  A ratio is the median of those of each round, in which all take turns. */
+ * The four weights of each of 12 blocks, as they are stored [in, out], are multiplied with T rows one after the other,
+ * so that they come from memory as in a pass.  libxsmm (float32) and oneDNN (bf16, where the package libdnnl-dev is
+ * installed) have their weights packed beforehand; attn-cli reads weights as they are stored or in panels.  In bf16
+ * both have x rounded beforehand: in a pass, norms, attention and activations round what they make.  A ratio is the
+ * median of those of each round, in which all take turns. */
 #include "draw.h"
 #include "base/team.h"
 #include "compute/gemm.h"
@@ -30,7 +31,8 @@ struct bench {
     struct attn_team *team;
     size_t T;
     float *w[KINDS][BLOCKS], *packed[KINDS][BLOCKS];    /* packed: in panels */
-    float *theirs[KINDS][BLOCKS];                       /* their copy: what we have read would still be in a large cache */
+    /* their copy: what we have read would still be in a large cache */
+    float *theirs[KINDS][BLOCKS];
     float *words[KINDS][BLOCKS];                        /* the same of bf16 */
     uint16_t *bf16[KINDS][BLOCKS];
     float *x, *y, *rounded[KINDS];      /* rounded: x as rows of each kind */
@@ -81,8 +83,8 @@ static void ours(struct bench *b, int kind, int block, bool bf16, const float *p
     struct attn_mat w = stored(b, kind, block, bf16);
     w.panels = panels;
     const struct attn_bf16_operands made = {.x_bf16 = b->rounded[kind]};
-    attn_gemm_each(b->team, &(struct attn_product){b->y, out, &w}, 1, b->x, in, b->T, ATTN_STORE, bf16 ? b->rounded[kind] : NULL,
-                   &made);
+    attn_gemm_each(b->team, &(struct attn_product){b->y, out, &w}, 1, b->x, in, b->T, ATTN_STORE,
+                   bf16 ? b->rounded[kind] : NULL, &made);
 }
 
 static void ours_f32(struct bench *b, int kind, int block) { ours(b, kind, block, false, NULL); }
@@ -99,7 +101,8 @@ static libxsmm_smmfunction_reducebatch_strd reduce_kernel(size_t rows, size_t in
     libxsmm_blasint ldw = PANEL, ldx = (libxsmm_blasint)in, ldy = (libxsmm_blasint)out;
     float one = 1, none = 0;
     int flags = 0;
-    return libxsmm_smmdispatch_reducebatch_strd(PANEL, (libxsmm_blasint)rows, DEEP, (size_t)PANEL * DEEP * sizeof(float),
+    return libxsmm_smmdispatch_reducebatch_strd(PANEL, (libxsmm_blasint)rows, DEEP,
+                                                (size_t)PANEL * DEEP * sizeof(float),
                                                 DEEP * sizeof(float), &ldw, &ldx, &ldy, &one, &none, &flags, NULL);
 }
 
@@ -109,8 +112,8 @@ static void reduce_panel(void *ctx, size_t panel, int worker)
     unsigned long long times = r->in / DEEP;
     (void)worker;
     for (size_t i = 0; i < r->T; i += ROWS)
-        (r->T - i < ROWS ? r->last : r->whole)(r->w + panel * PANEL * r->in, r->x + i * r->in, r->y + i * r->out + panel * PANEL,
-                                               &times);
+        (r->T - i < ROWS ? r->last : r->whole)(r->w + panel * PANEL * r->in, r->x + i * r->in,
+                                               r->y + i * r->out + panel * PANEL, &times);
 }
 
 static void libxsmm(struct bench *b, int kind, int block)
@@ -328,7 +331,8 @@ int main(int argc, char **argv)
     static struct bench b;
     int threads = argc > 1 ? atoi(argv[1]) : 0, rounds = argc > 2 ? atoi(argv[2]) : 15;
     struct attn_err err = {0};
-    const char *for_onednn = getenv("OMP_NUM_THREADS");     /* read before main, so that it must be set for a process of its own */
+    /* read before main, so that it must be set for a process of its own */
+    const char *for_onednn = getenv("OMP_NUM_THREADS");
     if (argc > 1 && (!for_onednn || strcmp(for_onednn, argv[1])) && !setenv("OMP_NUM_THREADS", argv[1], 1))
         execv(argv[0], argv);
     if (threads < 1 || rounds < 1 || rounds > MOST_ROUNDS || attn_team_new(&b.team, threads, &err)) {

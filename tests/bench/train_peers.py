@@ -1,9 +1,9 @@
 """train_peers.py PROGRAM DIR - compares attn-cli's training with PyTorch's: same model, batch and optimizer, in turn.
 
-DIR is an empty directory to work in.  Both read 16 contexts of 256 tokens a step.  The time of a step is that of a long
-training minus that of a short one, so that neither starting nor measuring counts.  Operations, forwards and backwards, are
-6 for each parameter and token and 12 for each multiplication in visible scores, reported as a share of the limit that
-`attn-cli bench` measures.  Without PyTorch only that share is printed."""
+DIR is an empty directory to work in.  Both read 16 contexts of 256 tokens per step.  The time of a step is that of a
+long training minus that of a short one, so that neither starting nor measuring counts.  Operations, forwards and
+backwards, are 6 for each parameter and token and 12 for each multiplication in visible scores, reported as a share of
+the limit that `attn-cli bench` measures.  Without PyTorch only that share is printed."""
 import json
 import os
 import statistics
@@ -72,19 +72,22 @@ def torch_seconds(threads):
 
 
 def prepare(program, folder):
-    config = {"model_type": "attn-decoder", "vocab_size": V, "n_ctx": T, "n_layer": L, "n_head": H, "d_model": D, "d_mlp": M,
+    config = {"model_type": "attn-decoder", "vocab_size": V, "n_ctx": T, "n_layer": L, "n_head": H,
+              "d_model": D, "d_mlp": M,
               "position": "learned", "norm": "layernorm", "mlp": "gelu_new", "bias": True, "residual": True,
               "output_projection": True, "unembed": True, "tokenizer": {"type": "bpe"}}
     with open(folder + "/config.json", "w") as out:
         json.dump(config, out)
-    subprocess.run([program, "vocab", "-q", "--bpe", "--size", "600", "-f", "README.md", "-o", folder + "/vocab"], check=True)
+    subprocess.run([program, "vocab", "-q", "--bpe", "--size", "600", "-f", "README.md", "-o", folder + "/vocab"],
+                   check=True)
 
 
 def run(program, folder, threads, steps):
     out = folder + "/model"
     subprocess.run(["rm", "-rf", out], check=True)
     start = time.monotonic()
-    subprocess.run([program, "train", "-q", "-f", "README.md", "--vocab", folder + "/vocab", "--config", folder + "/config.json",
+    subprocess.run([program, "train", "-q", "-f", "README.md", "--vocab", folder + "/vocab", "--config",
+                    folder + "/config.json",
                     "-o", out, "--steps", str(steps), "--batch", str(BATCH), "--documents", "join", "--eval-every", "0",
                     "-t", str(threads)], check=True)
     return time.monotonic() - start
@@ -96,7 +99,8 @@ def our_seconds(program, folder, threads):
 
 def peak(program, folder, threads):
     """The machine's limit in operations per second: multiply-adds in registers."""
-    said = subprocess.run([program, "bench", "-q", "-m", folder + "/model", "-t", str(threads), "--stage", "prefill.f32.T128",
+    said = subprocess.run([program, "bench", "-q", "-m", folder + "/model", "-t", str(threads), "--stage",
+                           "prefill.f32.T128",
                            "--seconds", "0.2", "--format", "json"], check=True, stdout=subprocess.PIPE).stdout
     return json.loads(said)["machine"]["limits"][0]["f32"] * 1e9
 
@@ -121,8 +125,10 @@ def main(program, folder):
         print("train  %d threads  %7.0f tokens/s  %4.0f %% of the FMA peak" % (
             threads, BATCH * T / ours, 100 * operations() / ours / peak(program, folder, threads)), end="")
         if peer:
-            said = subprocess.run([sys.executable, __file__, "--as", "torch", str(threads)], check=True, stdout=subprocess.PIPE).stdout
-            print("  PyTorch %7.0f tokens/s  %4.1f times as fast" % (BATCH * T / float(said), float(said) / ours), end="")
+            said = subprocess.run([sys.executable, __file__, "--as", "torch", str(threads)], check=True,
+                                  stdout=subprocess.PIPE).stdout
+            print("  PyTorch %7.0f tokens/s  %4.1f times as fast" % (BATCH * T / float(said), float(said) / ours),
+                  end="")
         print(flush=True)
 
 

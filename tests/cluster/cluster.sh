@@ -1,7 +1,8 @@
 #!/bin/bash
-# cluster.sh ATTN-CLI - runs the recipes of data/batch under their engines on this machine: the merged result must be, byte
-# for byte, what one process writes.  Engines that are not installed are skipped with a message, which is a failure with
-# ATTN_SKIP_NOTHING=1.  Daemons that this machine does not let us start are skipped as well, which is never a failure.
+# cluster.sh ATTN-CLI - runs the recipes of data/batch under their engines on this machine: the merged result must be,
+# byte for byte, what one process writes.  Engines that are not installed are skipped with a message, which is a
+# failure with ATTN_SKIP_NOTHING=1.  Daemons that this machine does not let us start are skipped as well, which is
+# never a failure.
 set -u
 recipes=$(cd "$(dirname "$0")/../../data/batch" && pwd)
 bin=$(cd "$(dirname "$1")" && pwd)
@@ -64,11 +65,13 @@ fi
 start_sshd() {
     mkdir -p ssh /run/sshd
     ssh-keygen -q -t ed25519 -N '' -f ssh/host && ssh-keygen -q -t ed25519 -N '' -f ssh/me
-    printf '%s\n' "ListenAddress 127.0.0.1" "Port 20222" "HostKey $work/ssh/host" "AuthorizedKeysFile $work/ssh/me.pub" \
+    printf '%s\n' "ListenAddress 127.0.0.1" "Port 20222" "HostKey $work/ssh/host" \
+        "AuthorizedKeysFile $work/ssh/me.pub" \
         "PidFile none" "StrictModes no" "UsePAM no" "SetEnv PATH=$PATH" >ssh/sshd_config
     "$(command -v sshd)" -D -f ssh/sshd_config 2>ssh/log &
     daemons+=($!)
-    export PARALLEL_SSH="ssh -p 20222 -i $work/ssh/me -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"
+    PARALLEL_SSH="ssh -p 20222 -i $work/ssh/me -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
+    export PARALLEL_SSH="$PARALLEL_SSH -o LogLevel=ERROR"
     for ((i = 0; i < 50; i++)); do $PARALLEL_SSH 127.0.0.1 true 2>/dev/null && return 0; sleep 0.1; done
     return 1
 }
@@ -89,7 +92,8 @@ if has mpirun mpirun; then
     mpirun --oversubscribe -n 2 "$recipes/mpi.sh" in.txt mpi.ndjson -t 1 && attn-cli merge mpi.ndjson.? -o mpi.ndjson
     check mpirun mpi.ndjson
     # shellcheck disable=SC2016
-    mpirun --oversubscribe -n 2 sh -c 'attn-cli batch -q -f in.txt --shard auto -t 1 -o "auto.$OMPI_COMM_WORLD_RANK" 2>/dev/null; [ $? -eq 3 ]' &&
+    mpirun --oversubscribe -n 2 sh -c \
+        'attn-cli batch -q -f in.txt --shard auto -t 1 -o "auto.$OMPI_COMM_WORLD_RANK" 2>/dev/null; [ $? -eq 3 ]' &&
         attn-cli merge auto.? -o auto.ndjson
     check "mpirun auto" auto.ndjson
 fi
@@ -100,7 +104,8 @@ make -s -j2 -f "$recipes/Makefile" N=4 INPUT=in.txt OUT=make.ndjson OPTIONS='-t 
 check make make.ndjson
 
 if has snakemake snakemake; then
-    HOME=$work snakemake -q all -s "$recipes/Snakefile" -j 2 --config input=in.txt out=snake.ndjson n=4 >snake.log 2>&1 || tail -n 20 snake.log
+    HOME=$work snakemake -q all -s "$recipes/Snakefile" -j 2 --config input=in.txt out=snake.ndjson n=4 \
+        >snake.log 2>&1 || tail -n 20 snake.log
     check snakemake snake.ndjson
 fi
 
@@ -109,7 +114,8 @@ fi
 start_slurm() {
     mkdir -p slurm/state slurm/spool
     dd if=/dev/urandom of=slurm/key bs=64 count=1 status=none && chmod 400 slurm/key
-    munged --foreground --force --key-file="$work/slurm/key" --socket="$work/slurm/munge" --pid-file="$work/slurm/munge.pid" \
+    munged --foreground --force --key-file="$work/slurm/key" --socket="$work/slurm/munge" \
+        --pid-file="$work/slurm/munge.pid" \
         --log-file="$work/slurm/munge.log" --seed-file="$work/slurm/seed" >slurm/munged.out 2>&1 &
     daemons+=($!)
     export SLURM_CONF=$work/slurm/slurm.conf
@@ -157,7 +163,8 @@ if has slurm munged slurmctld slurmd sbatch && root slurm; then
         attn-cli merge slurm.ndjson.? -o slurm.ndjson
         check "slurm again" slurm.ndjson
         # shellcheck disable=SC2016
-        wait_for --array=1-7:2 --wrap 'attn-cli batch -q -f in.txt --shard auto -t 1 -o "array.$SLURM_ARRAY_TASK_ID"; [ $? -eq 3 ]'
+        wait_for --array=1-7:2 \
+            --wrap 'attn-cli batch -q -f in.txt --shard auto -t 1 -o "array.$SLURM_ARRAY_TASK_ID"; [ $? -eq 3 ]'
         attn-cli merge array.? -o array.ndjson
         check "slurm auto" array.ndjson
     else

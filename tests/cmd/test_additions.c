@@ -119,7 +119,8 @@ START_TEST(few_files_name_an_addition)
     const char *name = additions[_i].name;
     find_files(name);
     for (const struct place *p = additions[_i].places; p->files; p++)
-        ck_assert_msg(count_matches(p->files) <= p->most, "%s: more than %zu of %s name it (%s)", name, p->most, p->files, p->why);
+        ck_assert_msg(count_matches(p->files) <= p->most,
+                      "%s: more than %zu of %s name it (%s)", name, p->most, p->files, p->why);
     for (size_t i = 0; i < n_found; i++) {
         const struct place *p = additions[_i].places;
         while (p->files && fnmatch(p->files, found[i], 0))

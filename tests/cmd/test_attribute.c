@@ -1,5 +1,5 @@
-/* The command attribute: its numbers against recorded results of five families, its formats, what it refuses.  That parts add up
- * to the logit is checked for random models of every family in agree.c. */
+/* The command attribute: its numbers against recorded results of five families, its formats, what it refuses.  That
+ * parts add up to the logit is checked for random models of every family in agree.c. */
 #include "suites.h"
 
 #include "asked.h"
@@ -47,7 +47,8 @@ static void compare_case(const char *model, const char *ids, const cJSON *want)
 {
     char options[512];
     double lost = golden_number(want, "float32_max_abs_difference");
-    int n = snprintf(options, sizeof options, "-m tests/golden/checkpoints/%s --ids %s --neurons 3 --pos %d --target %d", model,
+    int n = snprintf(options, sizeof options,
+                     "-m tests/golden/checkpoints/%s --ids %s --neurons 3 --pos %d --target %d", model,
                      ids, (int)golden_number(want, "pos"), (int)golden_number(want, "target"));
     if (golden_find(want, "foil"))
         snprintf(options + n, sizeof options - (size_t)n, " --foil %d", (int)golden_number(want, "foil"));
@@ -94,7 +95,8 @@ START_TEST(neurons_make_the_mlp)
         if (strstr(golden_string(v, "name"), ".mlp"))
             mlp[(int)golden_number(v, "layer")] = golden_number(v, "value");
     for (int layer = 0; layer < 2; layer++)
-        ck_assert_double_le(fabs(sums[layer] - mlp[layer]), 4e-6 * size);      /* the MLP's output is rounded at 24 bits */
+        /* the MLP's output is rounded at 24 bits */
+        ck_assert_double_le(fabs(sums[layer] - mlp[layer]), 4e-6 * size);
     cJSON_Delete(doc);
 }
 END_TEST
@@ -107,7 +109,8 @@ START_TEST(a_foil_is_subtracted)
     const cJSON *a = golden_get(one, "rows")->child, *b = golden_get(other, "rows")->child, *v;
     cJSON_ArrayForEach(v, golden_get(both, "rows")) {
         double x = golden_number(a, "value"), y = golden_number(b, "value");
-        ck_assert_double_le(fabs(golden_number(v, "value") - (x - y)), 1e-12 * (1 + fabs(x) + fabs(y)));       /* all in double */
+        /* all in double */
+        ck_assert_double_le(fabs(golden_number(v, "value") - (x - y)), 1e-12 * (1 + fabs(x) + fabs(y)));
         a = a->next;
         b = b->next;
     }
@@ -122,7 +125,8 @@ END_TEST
 START_TEST(formats)
 {
     expect_same("\"$A\" attribute " LILY " --format csv -t 1", "\"$A\" attribute " LILY " --format tidy -t 3");
-    expect_exactly("\"$A\" attribute " LILY " --format csv --neurons 2 | cut -d, -f1-3 | sed -n '1,3p;7,8p;$p' | sed 's/N[0-9]*/N#/' | tr '\\n' ' '",
+    expect_exactly("\"$A\" attribute " LILY " --format csv --neurons 2 | cut -d, -f1-3 | sed -n '1,3p;7,8p;$p' | "
+                   "sed 's/N[0-9]*/N#/' | tr '\\n' ' '",
                    "name,layer,head embed,, L0H0,0,0 L0.attn.bias,0, L0.mlp,0, L4N#,4, ");
     expect("\"$A\" attribute " LILY " -o $D/x.json && grep -c '\"neurons\":\\[\\],' $D/x.json", 0, "1");
     expect("\"$A\" attribute " LILY " --pos 0", 0, "logit of ·ball after Lily (position 0)\n");
@@ -130,8 +134,10 @@ START_TEST(formats)
     expect("\"$A\" attribute " LILY " --pos -4", 0, "(position 0)\n");
     expect("\"$A\" attribute " LILY " --attention window:2", 0, "\nremainder  ");
     /* a NaN among neurons changes no order */
-    expect("even=$(seq -s, 0 2 383); e=\"L4.mlp.post[col=$even]\"; \"$A\" attribute -m tiny --ids 1,2,3 --target 5 --neurons 2 --edit \"$e *= 1e38\" "
-           "--edit \"$e *= 1e38\" --edit \"$e *= 0\" --edit 'L4.resid_post = 0.2' --format tidy | grep -o 'L4N[0-9]*' | head -1", 0, "L4N343\n");
+    expect("even=$(seq -s, 0 2 383); e=\"L4.mlp.post[col=$even]\"; "
+           "\"$A\" attribute -m tiny --ids 1,2,3 --target 5 --neurons 2 --edit \"$e *= 1e38\" "
+           "--edit \"$e *= 1e38\" --edit \"$e *= 0\" --edit 'L4.resid_post = 0.2' --format tidy | "
+           "grep -o 'L4N[0-9]*' | head -1", 0, "L4N343\n");
     expect("\"$A\" attribute " LILY " --edit 'logits = -inf'", 0, "  none: the logit or the sum is NaN or infinite\n");
 }
 END_TEST
@@ -139,23 +145,27 @@ END_TEST
 START_TEST(what_is_refused)
 {
     expect("\"$A\" attribute -m tiny -s Lily 2>&1", 2, "--target is missing");
-    expect("\"$A\" attribute " LILY " --pos 4 2>&1", 2, "position 4: the text has 4 tokens, 0 to 3, or -1 to -4 from the end");
+    expect("\"$A\" attribute " LILY " --pos 4 2>&1", 2,
+           "position 4: the text has 4 tokens, 0 to 3, or -1 to -4 from the end");
     expect("\"$A\" attribute " LILY " --pos -5 2>&1", 2, "position -5: the text has 4 tokens");
     expect("\"$A\" attribute " LILY " --pos 1x 2>&1", 2, "--pos: '1x' is not a position");
     expect("\"$A\" attribute " LILY " --compute bf16 2>&1", 2, "--compute bf16 does not go with attribution");
     expect("\"$A\" attribute " LILY " --attention linear 2>&1", 2, "linear attention does not go with attribution");
     expect("\"$A\" attribute " LILY " --dropout 0.1 2>&1", 2, "one draw: leave --dropout out");
     expect("\"$A\" attribute " LILY " --foil ' rarely seen' 2>&1", 1, "attn-cli attribute: ");
-    expect("\"$A\" attribute " LILY " --ablate L2.attn.out 2>&1", 2, "an edit of attn.out comes after the parts that are told apart: edit heads");
-    expect("\"$A\" init -q -o $D/g --family gemma2 --vocab-size 23 --seed 1 && \"$A\" attribute -m $D/g --ids 1,5 --target 4 --edit 'L*.mlp.added = 0' 2>&1",
+    expect("\"$A\" attribute " LILY " --ablate L2.attn.out 2>&1", 2,
+           "an edit of attn.out comes after the parts that are told apart: edit heads");
+    expect("\"$A\" init -q -o $D/g --family gemma2 --vocab-size 23 --seed 1 && "
+           "\"$A\" attribute -m $D/g --ids 1,5 --target 4 --edit 'L*.mlp.added = 0' 2>&1",
            2, "an edit of mlp.added comes after the parts");
     expect("\"$A\" attribute -m $D/g --ids 1,5 --target 4", 0, "(position 1), before the cap of 30\n");
     expect("\"$A\" attribute -m $D/g --ids 1,5 --target 4 --format json | jq .before_cap", 0, "30\n");
     expect("\"$A\" attribute " LILY " --ablate L2.mlp.out,L1H0", 0, "L2.mlp");
     expect("\"$A\" attribute " LILY " --cross Tom 2>&1", 2, "the stream of one text by itself");
     expect("\"$A\" attribute -m life -s 'Life is' --target 1 2>&1", 1, "model 'life' has no output layer");
-    expect("\"$A\" init -q -o $D/m --vocab data/life-vocab.json --n-layer 1 --n-head 1 --d-model 4 --unembed true --residual false && "
-           "\"$A\" attribute -m $D/m -s 'Life is' --target 1 2>&1", 1, "has no residual connections");
+    expect("\"$A\" init -q -o $D/m --vocab data/life-vocab.json --n-layer 1 --n-head 1 --d-model 4 --unembed true "
+           "--residual false && \"$A\" attribute -m $D/m -s 'Life is' --target 1 2>&1", 1,
+           "has no residual connections");
 }
 END_TEST
 
@@ -167,7 +177,8 @@ START_TEST(pictures_have_signed_bars)
     expect_exactly("$PYTHON - $D/x.svg <<'END'\n"
         "import re, sys\n"
         "s = open(sys.argv[1]).read()\n"
-        "bars = [(int(x), int(w), c) for x, w, c in re.findall(r'<rect x=.(\\d+). y=.\\d+. width=.(\\d+). height=.11. fill=.(#\\w+).', s)]\n"
+        "bars = [(int(x), int(w), c) for x, w, c in re.findall(r'<rect x=.(\\d+). y=.\\d+. width=.(\\d+). height=.11. "
+        "fill=.(#\\w+).', s)]\n"
         "numbers = [float(t) for t in re.findall(r'>(-?\\d+\\.\\d{4})<', s)]\n"
         "assert len(bars) == len(numbers) == 12, (len(bars), len(numbers))\n"
         "colours = {n < 0: c for n, (x, w, c) in zip(numbers, bars)}\n"
@@ -175,10 +186,13 @@ START_TEST(pictures_have_signed_bars)
         "unit = max((w, w / abs(n)) for n, (x, w, c) in zip(numbers, bars))[1]\n"
         "for n, (x, w, c) in zip(numbers, bars):\n"
         "    assert c == colours[n < 0] and (x + w if n < 0 else x) == zero, (n, x, w)\n"
-        "    assert abs(w - abs(n) * unit) <= 2, (n, w)\n"           /* both ends are whole pixels, and so is that of the unit */
+        /* both ends are whole pixels, and so is that of the unit */
+        "    assert abs(w - abs(n) * unit) <= 2, (n, w)\n"
         "print(len(colours))\nEND", "2\n");
-    succeed("grep -q '>others<' $D/x.svg && grep -q '>L5.mlp<' $D/x.svg && grep -q 'logit of ·ball after ·red (position 3)' $D/x.svg");
-    succeed("for f in svg png pdf; do " PARTS "--width 85mm -o $D/y.$f && " PARTS "--width 85mm -o $D/z.$f && cmp $D/y.$f $D/z.$f || exit; done");
+    succeed("grep -q '>others<' $D/x.svg && grep -q '>L5.mlp<' $D/x.svg && "
+            "grep -q 'logit of ·ball after ·red (position 3)' $D/x.svg");
+    succeed("for f in svg png pdf; do " PARTS "--width 85mm -o $D/y.$f && " PARTS
+            "--width 85mm -o $D/z.$f && cmp $D/y.$f $D/z.$f || exit; done");
     expect(PARTS "--width 20mm --font-size 20 -o $D/w.svg 2>&1", 2, "names and numbers take ");
     expect(PARTS "--width 85mm 2>&1", 0, "--width: only --format png, svg or pdf uses it, not text");
     if (no_terminal())

@@ -18,9 +18,9 @@
 static void set_up(void)
 {
     shell_set_up();
-    expect("\"$A\" init -q -o \"$D/m\" --vocab-size 40 --n-ctx 1100 --n-layer 2 --n-head 4 --n-kv-head 2 --d-model 16 --d-mlp 32 "
-           "--mlp gelu_new --norm layernorm --position learned --residual true --output-projection true --unembed true "
-           "--dtype BF16", 0, "");
+    expect("\"$A\" init -q -o \"$D/m\" --vocab-size 40 --n-ctx 1100 --n-layer 2 --n-head 4 --n-kv-head 2 --d-model 16 "
+           "--d-mlp 32 --mlp gelu_new --norm layernorm --position learned --residual true --output-projection true "
+           "--unembed true --dtype BF16", 0, "");
 }
 
 static cJSON *measure(const char *options)
@@ -44,7 +44,8 @@ static const cJSON *named(const cJSON *list, const char *name)
 
 static void ck_row(const cJSON *row)
 {
-    double limit = golden_number(row, "limit"), ratio = golden_number(row, "ratio"), value = golden_number(row, "value");
+    double limit = golden_number(row, "limit"), ratio = golden_number(row, "ratio"),
+        value = golden_number(row, "value");
     ck_assert(value > 0 && limit > 0 && golden_number(row, "seconds") > 0 && golden_number(row, "runs") >= 3);
     ck_assert_double_eq_tol(ratio, value / limit, 1e-9 * ratio);       /* printing and reading back */
     ck_assert_int_ge((int)golden_number(row, "threads"), 1);
@@ -55,8 +56,10 @@ static void ck_row(const cJSON *row)
 }
 
 static const char *const built_in[] = {
-    "prefill.f32.T32", "prefill.f32.T32.watched", "batch.100", "tokenize", "csv", "npy", "startup", "startup.sentence", "startup.model"};
-static const char *const not_built_in[] = {"prefill.f32.T128", "prefill.f32.T1024.watched", "decode.f32.ctx128", "decode.bf16.ctx900"};
+    "prefill.f32.T32", "prefill.f32.T32.watched", "batch.100", "tokenize", "csv", "npy", "startup", "startup.sentence",
+    "startup.model"};
+static const char *const not_built_in[] = {"prefill.f32.T128", "prefill.f32.T1024.watched", "decode.f32.ctx128",
+                                           "decode.bf16.ctx900"};
 
 START_TEST(the_built_in_model)
 {
@@ -84,7 +87,8 @@ START_TEST(the_machine)
     golden_number(machine, "caches");
     ck_assert_int_eq(cJSON_GetArraySize(limits), 1);
     const cJSON *one = cJSON_GetArrayItem(limits, 0);
-    ck_assert(golden_number(one, "threads") == 1 && golden_number(one, "f32") > 0 && golden_number(one, "products") > 0 && golden_number(one, "write") > 0);
+    ck_assert(golden_number(one, "threads") == 1 && golden_number(one, "f32") > 0 &&
+              golden_number(one, "products") > 0 && golden_number(one, "write") > 0);
     ck_assert(golden_number(one, "read") > 0);
     ck_assert_ptr_null(golden_find(one, "bf16"));       /* no stage that was measured is compared with it */
     ck_assert_ptr_null(golden_find(one, "bf16_products"));
@@ -92,11 +96,11 @@ START_TEST(the_machine)
 }
 END_TEST
 
-/* The roof of a pass is what its arithmetic or its memory allows.  A model of 3 KB is read from the nearest cache, so for 1024
- * tokens only arithmetic counts; as its heads are small, the softmax takes up to 20 times as long as the products.  In bf16 all
- * but the layers' products is the same, so that the roof is as high at least.  Tolerance: limits are measured twice, on a
- * machine that others use, such as the suite that runs beside this one.  That only makes them lower: so a pair that is too far
- * apart is measured again. */
+/* The roof of a pass is what its arithmetic or its memory allows.  A model of 3 KB is read from the nearest cache, so
+ * for 1024 tokens only arithmetic counts; as its heads are small, the softmax takes up to 20 times as long as the
+ * products.  In bf16 all but the layers' products is the same, so that the roof is as high at least.  Tolerance: limits
+ * are measured twice, on a machine that others use, such as the suite that runs beside this one.  That only makes them
+ * lower: so a pair that is too far apart is measured again. */
 START_TEST(a_roof_is_made_of_limits)
 {
     enum { TRIES = 5 };
@@ -105,20 +109,23 @@ START_TEST(a_roof_is_made_of_limits)
         cJSON_Delete(j);
         j = measure("-m \"$D/m\" -t 1 --stage 'prefill.f32.T1024,prefill.bf16.T1024'");
         const cJSON *s = golden_get(j, "stages");
-        if (golden_number(named(s, "prefill.bf16.T1024"), "limit") > golden_number(named(s, "prefill.f32.T1024"), "limit") / 3)
+        if (golden_number(named(s, "prefill.bf16.T1024"),
+                          "limit") > golden_number(named(s, "prefill.f32.T1024"), "limit") / 3)
             break;
     }
-    const cJSON *stages = golden_get(j, "stages"), *one = cJSON_GetArrayItem(golden_get(golden_get(j, "machine"), "limits"), 0);
+    const cJSON *stages = golden_get(j, "stages"),
+        *one = cJSON_GetArrayItem(golden_get(golden_get(j, "machine"), "limits"), 0);
     double f32 = golden_number(named(stages, "prefill.f32.T1024"), "limit"), products = golden_number(one, "products");
-    double bf16 = golden_number(named(stages, "prefill.bf16.T1024"), "limit"), pairs = golden_number(one, "bf16_products");
+    double bf16 = golden_number(named(stages, "prefill.bf16.T1024"), "limit"),
+        pairs = golden_number(one, "bf16_products");
     ck_assert_msg(f32 > 0.01 * products && f32 < 3 * products, "%g of %g", f32, products);
     ck_assert_msg(bf16 > f32 / 3 && bf16 < 3 * pairs, "%g, in float32 %g, of %g", bf16, f32, pairs);
     cJSON_Delete(j);
 }
 END_TEST
 
-/* value * seconds is the amount of work.  Tolerance: the median of a quantity times that of its inverse is only close to it,
- * when the median is the mean of two samples. */
+/* value * seconds is the amount of work.  Tolerance: the median of a quantity times that of its inverse is only close
+ * to it, when the median is the mean of two samples. */
 static void ck_amount(const cJSON *stages, const char *name, double scale, double expected)
 {
     const cJSON *row = named(stages, name);
@@ -132,7 +139,8 @@ START_TEST(what_is_counted)
 {
     cJSON *j = measure("-m \"$D/m\" -t 1 --stage 'prefill.f32.T*,decode.*,train.16'");
     const cJSON *stages = golden_get(j, "stages");
-    double later = 16 * 16 + 2 * 16 * 32, block = 16 * 16 + 2 * 16 * 8 + later, logits = 16 * 40;      /* later: than attention */
+    /* later: than attention */
+    double later = 16 * 16 + 2 * 16 * 32, block = 16 * 16 + 2 * 16 * 8 + later, logits = 16 * 40;
     static const int T[] = {32, 128, 512, 1024};
     for (size_t i = 0; i < sizeof T / sizeof *T; i++) {
         double flops = 2.0 * T[i] * 2 * block - 2 * (T[i] - 1) * later + 8.0 * 4 * 2 * T[i] * (T[i] + 1) + 2 * logits;
@@ -145,7 +153,8 @@ START_TEST(what_is_counted)
     ck_amount(stages, "decode.bf16.ctx900", 1e9, weights + 903 * token);
     ck_assert(named(golden_get(j, "left_out"), "decode.f32.ctx128"));
     cJSON_Delete(j);
-    /* 3 layers of 4 heads, 2 for keys and values, each 12 wide, and an MLP of three matrices; two with a window of 6 keys */
+    /* 3 layers of 4 heads, 2 for keys and values, each 12 wide, and an MLP of three matrices; two with a window
+     * of 6 keys */
     double after = 48 * 32 + 3 * 48 * 32, gated = 3 * (32 * (4 * 12 + 2 * 24) + after), pairs = 528 + 2 * (21 + 26 * 6);
     j = measure("-m tests/golden/checkpoints/gemma2-a -t 1 --stage prefill.f32.T32");
     const cJSON *row = named(golden_get(j, "stages"), "prefill.f32.T32");
@@ -159,7 +168,8 @@ END_TEST
 START_TEST(copied_weights)
 {
     static const char *const names[] = {"prefill.f32.T32.copied", "prefill.f32.T128.copied", "prefill.f32.T512.copied",
-                                        "prefill.f32.T1024.copied", "prefill.bf16.T32.copied", "prefill.bf16.T128.copied",
+                                        "prefill.f32.T1024.copied", "prefill.bf16.T32.copied",
+                                        "prefill.bf16.T128.copied",
                                         "prefill.bf16.T512.copied", "prefill.bf16.T1024.copied"};
     cJSON *j = measure("-m \"$D/m\" -t 1 --stage 'prefill.*.copied'");
     const cJSON *stages = golden_get(j, "stages"), *left_out = golden_get(j, "left_out");
@@ -186,7 +196,8 @@ START_TEST(a_table)
 {
     expect(BENCH "-t 1 --stage batch.100", 0, "GFLOP/s");
     expect("\"$A\" bench --seconds 0.001 -t 1 --stage 'prefill.f32.T128*' 2>&1 | grep '^left out'", 0,
-           "left out, the model takes fewer tokens (n_ctx): prefill.f32.T128, prefill.f32.T128.watched, prefill.f32.T128.copied\n");
+           "left out, the model takes fewer tokens (n_ctx): prefill.f32.T128, prefill.f32.T128.watched, "
+           "prefill.f32.T128.copied\n");
     expect_exactly(BENCH "-t 1 --stage startup 2>&1 >/dev/null", "");  /* progress is only shown on a terminal */
 }
 END_TEST

@@ -1,4 +1,5 @@
-/* test_contract.c - what attn.h promises of every function that can fail: err may be NULL, and what it would have made is NULL. */
+/* test_contract.c - what attn.h promises of every function that can fail: err may be NULL, and what it would have
+ * made is NULL. */
 #include "suites.h"
 
 #include "attn_ask.h"

@@ -1,4 +1,5 @@
-/* convert: the same tensors, bit for bit, in one model.safetensors; nothing overwritten unasked, nothing half written. */
+/* convert: the same tensors, bit for bit, in one model.safetensors; nothing overwritten unasked,
+ * nothing half written. */
 #include "suites.h"
 
 #include "checkpoints.h"
@@ -33,12 +34,15 @@ START_TEST(test_same)
     const char *from = checkpoint_path(checkpoints[_i].name);
     expect(printed("$A convert -m %s -o $D/out 2>&1", from), 0, " tensors\n");
     expect_same_tensors(printed("%s/model.safetensors", from), scratch_path("out/model.safetensors"));
-    succeed(printed("for f in config.json vocab.json merges.txt tokenizer.json; do [ ! -e %s/$f ] || cmp %s/$f $D/out/$f; done", from, from));
-    expect_same(printed("$A run -m %s --ids '1 2 3' --show logits", from), "$A run -m $D/out --ids '1 2 3' --show logits");
+    succeed(printed("for f in config.json vocab.json merges.txt tokenizer.json; do [ ! -e %s/$f ] || "
+                    "cmp %s/$f $D/out/$f; done", from, from));
+    expect_same(printed("$A run -m %s --ids '1 2 3' --show logits", from),
+                "$A run -m $D/out --ids '1 2 3' --show logits");
 }
 END_TEST
 
-/* A checkpoint of any family as PyTorch saves it, in one file or two with an index, is the same model, and becomes the same file. */
+/* A checkpoint of any family as PyTorch saves it, in one file or two with an index, is the same model, and becomes
+ * the same file. */
 START_TEST(test_from_pickles)
 {
     char *from = strdup(checkpoint_path(checkpoints[_i].name));         /* beyond the life of what is printed */
@@ -57,11 +61,13 @@ START_TEST(test_from_pickles)
         index = fopen(scratch_path("saved/pytorch_model.bin.index.json"), "w");
         fputs("{\"metadata\": {}, \"weight_map\": {", index);
         for (size_t i = 0; i < n; i++)
-            fprintf(index, "%s\"%s\": \"pytorch_model-0000%d-of-00002.bin\"", i ? ", " : "", t[i].name, i < half ? 1 : 2);
+            fprintf(index, "%s\"%s\": \"pytorch_model-0000%d-of-00002.bin\"", i ? ", " : "", t[i].name,
+                    i < half ? 1 : 2);
         fputs("}}", index);
         fclose(index);
     }
-    expect_same(printed("$A run -m %s --ids '1 2 3' --show logits", from), "$A run -m $D/saved --ids '1 2 3' --show logits");
+    expect_same(printed("$A run -m %s --ids '1 2 3' --show logits", from),
+                "$A run -m $D/saved --ids '1 2 3' --show logits");
     succeed("$A convert -q -m $D/saved -o $D/back");
     expect_same_tensors(printed("%s/model.safetensors", from), scratch_path("back/model.safetensors"));
     free(t);
@@ -95,8 +101,8 @@ START_TEST(test_there_and_back)
     const char *python = python_with("torch");
     if (!python)
         return;
-    succeed(printed("for m in gpt2-a gpt2-b llama-f qwen2-j; do echo tests/golden/checkpoints/$m $D/$m zip; done | xargs %s "
-                    "tests/support/torch_save.py", python));
+    succeed(printed("for m in gpt2-a gpt2-b llama-f qwen2-j; do echo tests/golden/checkpoints/$m $D/$m zip; "
+                    "done | xargs %s tests/support/torch_save.py", python));
     static const char *const list[] = {"gpt2-a", "gpt2-b", "llama-f", "qwen2-j"};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         succeed(printed("$A convert -q -m $D/%s -o $D/back-%s", list[i], list[i]));
@@ -120,7 +126,8 @@ START_TEST(test_nothing_lost)
     expect("ends 2 $A convert -m life -o $D/m --force 2>&1", 0, "there is merges.txt, which model life lacks");
     succeed("diff -r $D/m $D/as-it-was");
     succeed("$A convert -q -m tiny -o $D/m --force; diff -r $D/m $D/as-it-was");
-    succeed("$A convert -q -m $D/m -o $D/m --force; $A info -m $D/m --check");   /* onto itself: what is read stays mapped */
+    /* onto itself: what is read stays mapped */
+    succeed("$A convert -q -m $D/m -o $D/m --force; $A info -m $D/m --check");
     expect("ends 2 $A convert -m tiny 2>&1", 0, "where to? give a directory with -o DIR");
 }
 END_TEST
@@ -156,7 +163,8 @@ END_TEST
 /* A write that fails leaves no directory behind, and says which file. */
 START_TEST(test_disk_full)
 {
-    expect("ends 1 bash -c 'ulimit -f 1000; trap \"\" XFSZ; exec $A convert -m tiny -o $D/full' 2>&1", 0, "full/model.safetensors");
+    expect("ends 1 bash -c 'ulimit -f 1000; trap \"\" XFSZ; exec $A convert -m tiny -o $D/full' 2>&1", 0,
+           "full/model.safetensors");
     succeed("test ! -e $D/full");
 }
 END_TEST

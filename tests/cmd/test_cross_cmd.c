@@ -17,7 +17,8 @@
 
 /* ---- the articles' examples ---- */
 
-/* A model whose embeddings are the inputs of the example, or its q, k and v side by side, from which the weights select. */
+/* A model whose embeddings are the inputs of the example, or its q, k and v side by side, from which
+ * the weights select. */
 struct example { struct seed of; size_t d, dh, dv, rows; float *embed, *w[3], *bias[3]; };     /* of q, k and v */
 
 static float *pick(size_t d, size_t from, size_t n)
@@ -67,13 +68,18 @@ static void write_model(const struct example *e)
 {
     char text[512];
     const struct attn_st_tensor t[] = {
-        made_tensor("embed.weight", e->embed, e->rows, e->d), made_tensor("blocks.0.attn.q.weight", e->w[0], e->d, e->dh),
-        made_tensor("blocks.0.attn.k.weight", e->w[1], e->d, e->dh), made_tensor("blocks.0.attn.v.weight", e->w[2], e->d, e->dv),
-        made_tensor("blocks.0.attn.q.bias", e->bias[0], e->dh, 0), made_tensor("blocks.0.attn.k.bias", e->bias[1], e->dh, 0),
+        made_tensor("embed.weight", e->embed, e->rows, e->d),
+        made_tensor("blocks.0.attn.q.weight", e->w[0], e->d, e->dh),
+        made_tensor("blocks.0.attn.k.weight", e->w[1], e->d, e->dh),
+        made_tensor("blocks.0.attn.v.weight", e->w[2], e->d, e->dv),
+        made_tensor("blocks.0.attn.q.bias", e->bias[0], e->dh, 0),
+        made_tensor("blocks.0.attn.k.bias", e->bias[1], e->dh, 0),
         made_tensor("blocks.0.attn.v.bias", e->bias[2], e->dv, 0)};
     mkdir(scratch_path("example"), 0700);
-    snprintf(text, sizeof text, "{\"model_type\": \"attn-decoder\", \"vocab_size\": %zu, \"n_ctx\": 32, \"n_layer\": 1, "
-             "\"n_head\": 1, \"n_kv_head\": 1, \"d_model\": %zu, \"d_head\": %zu, \"d_value\": %zu, \"unembed\": false}",
+    snprintf(text, sizeof text,
+             "{\"model_type\": \"attn-decoder\", \"vocab_size\": %zu, \"n_ctx\": 32, \"n_layer\": 1, "
+             "\"n_head\": 1, \"n_kv_head\": 1, \"d_model\": %zu, \"d_head\": %zu, \"d_value\": %zu, "
+             "\"unembed\": false}",
              e->rows, e->d, e->dh, e->dv);
     scratch_put(scratch_path("example/config.json"), text, strlen(text));
     made_write(scratch_path("example/model.safetensors"), t, sizeof t / sizeof *t);
@@ -104,7 +110,8 @@ static void close_example(struct example *e)
     seed_close(&e->of);
 }
 
-/* Bound: four times the difference between float32 and double that the file states, which allows for another order of summation. */
+/* Bound: four times the difference between float32 and double that the file states, which allows for another
+ * order of summation. */
 static void ck_array(const struct attn_dump *d, const char *name, const cJSON *expected, const struct seed *of)
 {
     size_t n;
@@ -114,7 +121,8 @@ static void ck_array(const struct attn_dump *d, const char *name, const cJSON *e
     ck_assert_msg(got != NULL, "no %s", name);
     ck_assert_uint_eq(got->of.n, n);
     for (size_t i = 0; i < n; i++)
-        ck_assert_msg(fabs((double)got->of.data[i] - (double)want[i]) <= bound, "%s: %s[%zu] is %.9g, expected %.9g", of->name,
+        ck_assert_msg(fabs((double)got->of.data[i] - (double)want[i]) <= bound,
+                      "%s: %s[%zu] is %.9g, expected %.9g", of->name,
                       name, i, (double)got->of.data[i], (double)want[i]);
     free(want);
 }
@@ -125,7 +133,8 @@ static void list_ids(char *buf, size_t first, size_t n)
         buf += sprintf(buf, i ? ",%zu" : "%zu", first + i);
 }
 
-static const char *const examples[] = {"00-07-cross-attention", "00-08-cross-attention-reseeded", "04-05-cross", "04-07-cross-linear"};
+static const char *const examples[] = {"00-07-cross-attention", "00-08-cross-attention-reseeded", "04-05-cross",
+                                       "04-07-cross-linear"};
 
 START_TEST(the_articles_examples)
 {
@@ -139,8 +148,10 @@ START_TEST(the_articles_examples)
     expect(printed("$A run -m $D/example --ids %s --cross-ids %s --show q,k,v,dots,scores,pattern,context "
                    "-o $D/run.npz 2>&1", ids, other), 0, "");
     ck_assert_msg(!attn_dump_open(&d, scratch_path("run.npz"), &err), "%s", err.msg);
-    const cJSON *expected = golden_get(e.of.doc, "expected"), *head = cJSON_GetArrayItem(golden_get(expected, "heads"), 0);
-    static const char *const pairs[][2] = {{"q", "q"}, {"k", "k"}, {"v", "v"}, {"dots", "scores"}, {"scores", "scaled_masked_scores"},
+    const cJSON *expected = golden_get(e.of.doc, "expected"),
+        *head = cJSON_GetArrayItem(golden_get(expected, "heads"), 0);
+    static const char *const pairs[][2] = {{"q", "q"}, {"k", "k"}, {"v", "v"}, {"dots", "scores"},
+                                           {"scores", "scaled_masked_scores"},
                                            {"pattern", "weights"}, {"context", "context"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         ck_array(d, printed("blocks.0.attn.%s", pairs[i][0]), golden_get(head, pairs[i][1]), &e.of);
@@ -207,13 +218,15 @@ static void ck_labels(const struct attn_dump_list *list, const char *const *word
 START_TEST(formats_come_back)
 {
     static const struct { const char *format, *path; bool tokens; } formats[] = {
-        {"npy", "out", true}, {"csv", "out", true}, {"npz", "out.npz", false}, {"json", "out.json", true}, {"tidy", "out.tidy", false}};
+        {"npy", "out", true}, {"csv", "out", true}, {"npz", "out.npz", false}, {"json", "out.json", true},
+        {"tidy", "out.tidy", false}};
     static const char *const own[] = {"the", "cat", "sees", "the", "moth"};
     static const char *const other[] = {"who", "is", "the", "lamp", "the", "cat", "sees", "<unk>"};
     struct attn_err err = {0};
     struct attn_dump *want = kept(), *got;
     char line[512];
-    snprintf(line, sizeof line, "$A run " STACKED " --show " WANTED ",tokens --layer 0,2 --head 0,2-3 --format %s -o $D/%s 2>&1",
+    snprintf(line, sizeof line,
+             "$A run " STACKED " --show " WANTED ",tokens --layer 0,2 --head 0,2-3 --format %s -o $D/%s 2>&1",
              formats[_i].format, formats[_i].path);
     if (!formats[_i].tokens)            /* they have no token table */
         memcpy(strstr(line, ",tokens"), "       ", 7);
@@ -267,17 +280,25 @@ START_TEST(text_and_tables_are_labelled)
 {
     expect("$A run -s 'Life is' --cross 'eat dessert first' --show pattern", 0,
            "tokens of the other text, the keys\nindex  id  token    bytes\n    0   2  eat      0-3\n");
-    expect("$A run -s 'Life is' --cross 'eat dessert first' --show pattern", 0, "         eat  dessert    first\nLife  ");
+    expect("$A run -s 'Life is' --cross 'eat dessert first' --show pattern", 0,
+           "         eat  dessert    first\nLife  ");
     expect("$A run -s 'Life is' --cross 'eat dessert first' --show k --format csv", 0, "token,0,1\neat,");
-    expect("$A run -s 'Life is' --cross 'eat dessert first' --show pattern --format csv", 0, "token,eat,dessert,first\nLife,");
-    expect("$A run -s 'Life is' --cross 'eat dessert first' --show v --format tidy", 0, "blocks.0.attn.v,0,0,2,3,first,,");
+    expect("$A run -s 'Life is' --cross 'eat dessert first' --show pattern --format csv", 0,
+           "token,eat,dessert,first\nLife,");
+    expect("$A run -s 'Life is' --cross 'eat dessert first' --show v --format tidy", 0,
+           "blocks.0.attn.v,0,0,2,3,first,,");
     expect("$A run -s 'Life is' --cross 'eat dessert first' --show pattern --format tidy", 0, ",0,0,1,2,is,first,");
-    expect("for l in pattern,k k k,q; do for f in tidy json; do $A run -s 'Life is' --cross 'eat dessert first' --show $l --format $f -o $D/x.$f;"
-           "$A plot $D/x.$f --title x --format svg | grep -o '>[^<]*</text>' >$D/$f; done; cmp $D/tidy $D/json; done; grep -c dessert $D/json", 0, "");
-    expect("$A run -s 'Life is' --cross 'eat dessert first' --show tokens --format csv -o $D/t && cat $D/t/context_tokens.csv", 0,
+    expect("for l in pattern,k k k,q; do for f in tidy json; do $A run -s 'Life is' --cross 'eat dessert first' --show "
+           "$l --format $f -o $D/x.$f;"
+           "$A plot $D/x.$f --title x --format svg | grep -o '>[^<]*</text>' >$D/$f; done; cmp $D/tidy $D/json; done; "
+           "grep -c dessert $D/json", 0, "");
+    expect("$A run -s 'Life is' --cross 'eat dessert first' --show tokens --format csv -o $D/t && "
+           "cat $D/t/context_tokens.csv", 0,
            "2,3,first,12,17\n");
-    expect("$A run -s 'Life is' --cross 'eat dessert first' --show pattern -o $D/x --format csv && cat $D/x/manifest.json", 0,
-           "\"command\":\"attn-cli run --model life --sentence 'Life is' --cross 'eat dessert first' --show pattern --format csv\"");
+    expect("$A run -s 'Life is' --cross 'eat dessert first' --show pattern -o $D/x --format csv && "
+           "cat $D/x/manifest.json", 0,
+           "\"command\":\"attn-cli run --model life --sentence 'Life is' --cross 'eat dessert first' --show pattern "
+           "--format csv\"");
 }
 END_TEST
 
@@ -308,11 +329,13 @@ START_TEST(pictures_are_labelled)
     expect("$A plot $D/d --show '*' --format svg -o $D/plot.svg 2>&1", 0, "");
     ck_words("plot.svg", "is", 2);
     ck_words("plot.svg", "first", 2);
-    expect("$A run -s 'Life is' --cross 'eat dessert first' --show pattern --format csv >$D/one.csv; $A plot $D/one.csv -o $D/one.svg", 0, "");
+    expect("$A run -s 'Life is' --cross 'eat dessert first' --show pattern --format csv >$D/one.csv; "
+           "$A plot $D/one.csv -o $D/one.svg", 0, "");
     ck_words("one.svg", "is", 1);
     ck_words("one.svg", "first", 1);
     expect("$A run -s 'Life is' --cross 'eat dessert first' --format term", 0, "Life  ");
-    expect("$A run -s 'Life is' --cross 'eat dessert first' -o $D/p.html && cat $D/p.html", 0, "\"keysText\":\"eat dessert first\"");
+    expect("$A run -s 'Life is' --cross 'eat dessert first' -o $D/p.html && cat $D/p.html", 0,
+           "\"keysText\":\"eat dessert first\"");
     expect("$A run -s 'Life is' --cross 'eat dessert first' -o $D/p.png && head -c 4 $D/p.png | tail -c 3", 0, "PNG");
 }
 END_TEST
@@ -321,12 +344,16 @@ END_TEST
 
 START_TEST(diff_reads_both_sides)
 {
-    expect("$A run " STACKED " --show '*' -o $D/a --format npy && $A run " STACKED " --show '*' -o $D/b.json && $A diff $D/a $D/b.json",
+    expect("$A run " STACKED " --show '*' -o $D/a --format npy && $A run " STACKED
+           " --show '*' -o $D/b.json && $A diff $D/a $D/b.json",
            0, "");
-    expect("$A run -m models/stacked -s 'The cat sees the moth' --show '*' -o $D/c --format npy && $A diff $D/a $D/c", 1,
+    expect("$A run -m models/stacked -s 'The cat sees the moth' --show '*' -o $D/c --format npy && $A diff $D/a $D/c",
+           1,
            "blocks.0.attn.k");
-    expect("$A diff -m models/stacked --with models/stacked -s 'the cat' --cross 'who sees' --format json", 0, "\"differs\": false");
-    expect("$A diff -m models/life --with models/life-full -s 'Life is short' --cross 'eat dessert' --show 'pattern'", 0, "");
+    expect("$A diff -m models/stacked --with models/stacked -s 'the cat' --cross 'who sees' --format json", 0,
+           "\"differs\": false");
+    expect("$A diff -m models/life --with models/life-full -s 'Life is short' --cross 'eat dessert' --show 'pattern'",
+           0, "");
     expect("$A diff $D/a $D/c --cross x 2>&1", 2, "an input is for two models");
 }
 END_TEST
@@ -348,10 +375,12 @@ START_TEST(nonsense_is_refused)
         {"run -s Life --cross ''", 1, "the other text (--cross) is empty"},
         {"run -s Life --cross-ids ''", 1, "the other text (--cross) is empty"},
         {"run -s '' --cross Life", 1, "the sentence is empty"},
-        {"run -s Life --cross-ids \"$(seq -s, 0 99 | tr -d 0-9 | sed 's/,/0,/g')0\"", 1, "has 100 tokens, but model life takes at most 64"},
+        {"run -s Life --cross-ids \"$(seq -s, 0 99 | tr -d 0-9 | sed 's/,/0,/g')0\"", 1,
+         "has 100 tokens, but model life takes at most 64"},
         {"run -s Life --cross-ids 6", 1, "6"},
         {"run -s Life --cross soup", 1, "soup"},
-        {"run -s Life --cross is --cross-ids 1", 2, "--cross and --cross-ids are both given: the other text is one of them"},
+        {"run -s Life --cross is --cross-ids 1", 2,
+         "--cross and --cross-ids are both given: the other text is one of them"},
         {"run -s Life --cross is --cross eat", 2, "--cross is given twice"},
         {"run -f - --cross-file - </dev/null", 2, "standard input, which can be read once"},
         {"run -s Life --cross-ids 1,x", 2, "'x' is not a token id"},
@@ -370,7 +399,8 @@ START_TEST(nonsense_is_refused)
 }
 END_TEST
 
-/* Keys and values are of a text that runs by itself, so those of a source are, too; the rest of it looks at the other text. */
+/* Keys and values are of a text that runs by itself, so those of a source are, too; the rest of it looks at
+ * the other text. */
 START_TEST(sources_have_keys_of_their_own)
 {
 #define GPT2 "$A run -q -m tests/golden/checkpoints/gpt2-a --no-compare --format json "
@@ -378,11 +408,14 @@ START_TEST(sources_have_keys_of_their_own)
     static const char *const same[][2] = {
         {"--ids 5,9 --cross-ids 1,2,3 --show k,v --layer 0,1 --edit k=from --edit v=from --from-ids 8,9,4" DATA,
          "--ids 8,9,4 --show k,v --layer 0,1" DATA},
-        {"--ids 5,9,6 --cross-ids 1,2,3 --show attn.out --layer 1 --edit L1.k=from --edit L1.attn.out=from --from-ids 8,9,4" DATA,
+        {"--ids 5,9,6 --cross-ids 1,2,3 --show attn.out --layer 1 --edit L1.k=from --edit L1.attn.out=from --from-ids "
+         "8,9,4" DATA,
          "--ids 8,9,4 --cross-ids 1,2,3 --show attn.out --layer 1" DATA},
-        {"--ids 5,9 --cross-ids 1,2,3 --show v --layer 1 --edit 'v[pos=-1]=from' --from-ids 8,9,4,7" DATA " | jq -c '[.[0][][2]]'",
+        {"--ids 5,9 --cross-ids 1,2,3 --show v --layer 1 --edit 'v[pos=-1]=from' --from-ids 8,9,4,7" DATA
+         " | jq -c '[.[0][][2]]'",
          "--ids 8,9,4,7 --show v --layer 1" DATA " | jq -c '[.[0][][3]]'"},
-        {"--ids 5,9 --cross-ids 1,2,3 --show v --layer 1 --edit 'v[pos=0]=mean(from)' --from-ids 8" DATA " | jq -c '[.[0][][0]]'",
+        {"--ids 5,9 --cross-ids 1,2,3 --show v --layer 1 --edit 'v[pos=0]=mean(from)' --from-ids 8" DATA
+         " | jq -c '[.[0][][0]]'",
          "--ids 8 --show v --layer 1" DATA " | jq -c '[.[0][][0]]'"}};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         expect_same(printed(GPT2 "%s", same[i][0]), printed(GPT2 "%s", same[i][1]));
@@ -400,9 +433,11 @@ START_TEST(explain_tells_the_two_texts_apart)
     expect("$A explain -s 'Life is short' --cross 'is eat' --query is --key is", 0, "4. What layer 0 reads for \"is\"");
     expect("$A explain -s 'Life is short' --cross 'eat dessert first' --query is --key first", 0,
            "There is no mask: every token may look at every token of the other text");
-    expect("$A explain -s 'Life is short' --cross 'eat dessert first' --query is --key first", 0, "weight = 0.1560 / 1.7275 = 0.0903");
+    expect("$A explain -s 'Life is short' --cross 'eat dessert first' --query is --key first", 0,
+           "weight = 0.1560 / 1.7275 = 0.0903");
     expect("$A run -s 'Life is short' --cross 'eat dessert first'", 0, "is      0.3308   0.5789   0.0903\n");
-    expect("$A explain -m tests/golden/checkpoints/llama-f --ids 3,1,2 --cross-ids 9,8,7,6,5 --layer 1 --head 2 --query 0 --key 4", 0,
+    expect("$A explain -m tests/golden/checkpoints/llama-f --ids 3,1,2 --cross-ids 9,8,7,6,5 --layer 1 --head 2 "
+           "--query 0 --key 4", 0,
            "attends to id 5 (token 4 of the other text)");
 }
 END_TEST
@@ -411,25 +446,30 @@ END_TEST
 START_TEST(scale_and_dropout_hold_for_both_texts)
 {
     static const char *const options[] = {"", "--scale none", "--dropout 0.5 --seed 3"};
-    static const char *const words[] = {"with the model's own attention, and", "with the model's own mask and scale none, and",
+    static const char *const words[] = {"with the model's own attention, and",
+                                        "with the model's own mask and scale none, and",
                                         "with the model's own mask and dropout 0.5 (seed 3), and"};
     struct attn_err err = {0};
     struct attn_dump *alone[3], *seen[3];
     for (int i = 0; i < 3; i++) {
-        expect(printed("$A run -m models/stacked -s 'Who is the lamp' --show k,v %s -o $D/alone.npz", options[i]), 0, "");
-        expect(printed("$A run -m models/stacked -s 'The cat sees' --cross 'Who is the lamp' --show k,v %s -o $D/seen.npz",
+        expect(printed("$A run -m models/stacked -s 'Who is the lamp' --show k,v %s -o $D/alone.npz", options[i]), 0,
+               "");
+        expect(printed("$A run -m models/stacked -s 'The cat sees' --cross 'Who is the lamp' --show k,v %s -o "
+                       "$D/seen.npz",
                        options[i]), 0, "");
         ck_assert_msg(!attn_dump_open(&alone[i], scratch_path("alone.npz"), &err), "%s", err.msg);
         ck_assert_msg(!attn_dump_open(&seen[i], scratch_path("seen.npz"), &err), "%s", err.msg);
         ck_assert_uint_eq(seen[i]->n, alone[i]->n);
         for (size_t j = 0; j < alone[i]->n; j++) {
             const struct attn_dumped *a = &alone[i]->item[j], *b = attn_dump_item(seen[i], a->name);
-            ck_assert_msg(b && b->of.n == a->of.n && !memcmp(a->of.data, b->of.data, a->of.n * sizeof(float)), "%s%s", a->name,
+            ck_assert_msg(b && b->of.n == a->of.n && !memcmp(a->of.data, b->of.data, a->of.n * sizeof(float)),
+                          "%s%s", a->name,
                           options[i]);
         }
         expect(printed("$A explain -m models/stacked -s 'The cat sees' --cross 'Who is the lamp' --layer 1 %s | "
                        "tr '\n' ' '", options[i]), 0, words[i]);
-        const struct attn_dumped *own = attn_dump_item(alone[0], "blocks.1.attn.k"), *k = attn_dump_item(alone[i], "blocks.1.attn.k");
+        const struct attn_dumped *own = attn_dump_item(alone[0], "blocks.1.attn.k"),
+            *k = attn_dump_item(alone[i], "blocks.1.attn.k");
         ck_assert_int_eq(memcmp(own->of.data, k->of.data, own->of.n * sizeof(float)) != 0, i > 0);
     }
     for (int i = 0; i < 3; i++) {

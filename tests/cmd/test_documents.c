@@ -1,4 +1,5 @@
-/* test_documents.c - every command line and program in a document works, and prints what the document says (documents.sh). */
+/* test_documents.c - every command line and program in a document works, and prints what the
+ * document says (documents.sh). */
 #include "scratch.h"
 #include "shell.h"
 #include "suites.h"
@@ -30,7 +31,8 @@ START_TEST(tensors_of_our_own_format)
             "--vocab $D/words.json --n-ctx 8 --n-layer $n --n-head 4 --n-kv-head 2 --d-model 12 --d-head 5 --d-value 7 "
             "--d-mlp 9 --mlp swiglu --norm layernorm --position learned --residual true --output-projection true "
             "--bias true --unembed true --tied false; done");
-    succeed("\"$A\" init -q -o $D/4 --n-layer 1 --n-head 1 --d-model 6 --n-ctx 5 --vocab-size 7 --norm layernorm --norm-embed true");
+    succeed("\"$A\" init -q -o $D/4 --n-layer 1 --n-head 1 --d-model 6 --n-ctx 5 --vocab-size 7 --norm layernorm "
+            "--norm-embed true");
     expect(FORMAT "tensors 1 3 4 \"$R\"/models/life \"$R\"/models/stacked \"$R\"/models/tiny 2>&1", 0, " agree\n");
 }
 END_TEST
@@ -58,7 +60,8 @@ START_TEST(what_make_says_that_it_can_do)
 {
     if (has_program("make", "make"))
         expect_exactly("unset MAKEFLAGS MAKELEVEL; make -s help >$D/help; for t in install help lint bench gallery; do "
-                       "grep -c \"make $t[ :]\" $D/help; done; grep -c -e '^#' -e ':=' $D/help || :", "1\n1\n1\n1\n1\n0\n");
+                       "grep -c \"make $t[ :]\" $D/help; done; grep -c -e '^#' -e ':=' $D/help || :",
+                       "1\n1\n1\n1\n1\n0\n");
 }
 END_TEST
 

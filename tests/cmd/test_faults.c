@@ -1,8 +1,8 @@
-/* test_faults.c - a fifth of the places of the program that ask the system for something are refused once: memory, opening, reading,
- * writing; make test-attack does it with all 2,500.
+/* test_faults.c - a fifth of the places of the program that ask the system for something are refused once: memory,
+ * opening, reading, writing; make test-attack does it with all 2,500.
  *
- * Each time the command must succeed with the right bytes or say what went wrong, and leave no half-written file
- * (tests/attack/README.md). */
+ * Each time the command must succeed with the right bytes or say what went wrong, and leave no half-written
+ * file; see tests/attack/README.md. */
 #include "sanitized.h"
 #include "scratch.h"
 #include "shell.h"

@@ -57,15 +57,16 @@ START_TEST(checkpoints_go_on_as_recorded)
 }
 END_TEST
 
-/* Where angles depend on the length of the text, cached keys are those of a shorter one: a text that grows beyond the length at
- * which they change goes on as if each token began anew. */
+/* Where angles depend on the length of the text, cached keys are those of a shorter one: a text that grows beyond the
+ * length at which they change goes on as if each token began anew. */
 START_TEST(rotation_follows_the_length)
 {
     static const struct { const char *name, *scaling; int prompt, most; } cases[] = {
         {"phi3-longrope-a", "null", 12, 8}, {"llama-f", "{\"type\": \"dynamic\", \"factor\": 2.5}", 60, 8}};
     const char *name = scratch_path("model");
     cJSON *ids = cJSON_CreateArray();
-    succeed(printed("cp -rL %s $D/model && chmod -R u+w $D/model && sed -i 's/\"rope_scaling\": null/\"rope_scaling\": %s/' $D/model/config.json",
+    succeed(printed("cp -rL %s $D/model && chmod -R u+w $D/model && sed -i 's/\"rope_scaling\": null/\"rope_scaling\": "
+                    "%s/' $D/model/config.json",
                     checkpoint_path(cases[_i].name), cases[_i].scaling));
     for (int i = 0; i < cases[_i].prompt; i++)
         cJSON_AddItemToArray(ids, cJSON_CreateNumber(7 * i % 61));
@@ -116,7 +117,8 @@ START_TEST(generate_and_score_tell_the_same)
     int i = 0;
     cJSON_ArrayForEach(t, golden_get(j, "tokens"))
         ck_assert(cJSON_Compare(cJSON_GetObjectItem(t, "logprob"),
-                                cJSON_GetObjectItem(cJSON_GetArrayItem(golden_get(k, "tokens"), i++), "logprob"), true));
+                                cJSON_GetObjectItem(cJSON_GetArrayItem(golden_get(k, "tokens"), i++),
+                                                    "logprob"), true));
     ck_assert_int_eq(i, cJSON_GetArraySize(ids));
     cJSON_Delete(ids);
     cJSON_Delete(k);
@@ -131,7 +133,8 @@ START_TEST(text_is_the_prompt_and_what_follows)
     expect_exactly(STACKED "--prompt 'The cat,' -n 0", "The cat,\n");
     expect_exactly(STACKED "--ids 16,3 -n 3", "the cat cat cat cat\n");
     expect_same(STACKED "-s 'the cat' -n 4", "echo the cat | " STACKED "-f - -n 4");
-    expect(STACKED "-s 'the cat' -n 2 --format json", 0, "\"n_prompt\": 2,\n \"text\": \"cat cat\",\n \"stop\": \"length\"}");
+    expect(STACKED "-s 'the cat' -n 2 --format json", 0,
+           "\"n_prompt\": 2,\n \"text\": \"cat cat\",\n \"stop\": \"length\"}");
     expect(STACKED "-s 'the cat' -n 0 --format json", 0, "\"text\": \"\",\n \"stop\": \"length\"}");
 }
 END_TEST
@@ -141,9 +144,11 @@ START_TEST(ids_need_no_tokenizer)
     succeed("mkdir $D/m && cp models/stacked/config.json models/stacked/model.safetensors $D/m");
     expect_exactly("\"$A\" generate -m $D/m --ids 16,3 -n 3 -q 2>&1", "16 3 3 3 3\n");
     expect("\"$A\" generate -m $D/m --ids 16,3 -n 3 2>&1 >/dev/null", 0, "no text: ");
-    expect("\"$A\" generate -m $D/m --ids 16,3 -n 1 --format json -q", 0, "{\"id\": 3, \"text\": null, \"raw\": null, \"logprob\": -");
+    expect("\"$A\" generate -m $D/m --ids 16,3 -n 1 --format json -q", 0,
+           "{\"id\": 3, \"text\": null, \"raw\": null, \"logprob\": -");
     expect("\"$A\" generate -m $D/m --ids 16,3 -n 1 --format json -q", 0, "\"text\": null");
-    expect_exactly("ends 1 \"$A\" generate -m $D/m --ids 16,99 -q 2>/dev/null", "");             /* nothing before the error */
+    /* nothing before the error */
+    expect_exactly("ends 1 \"$A\" generate -m $D/m --ids 16,99 -q 2>/dev/null", "");
     expect("\"$A\" generate -m $D/m --ids 16,3 --stop x 2>&1", 1, "--stop searches the text");
     expect("\"$A\" generate -m $D/m -s 'the cat' 2>&1", 1, "vocab.json");
     expect("\"$A\" score -m $D/m --ids 16,3", 0, "logprob     -16.2922\n");
@@ -157,7 +162,8 @@ START_TEST(it_ends_at_the_context)
     expect(STACKED "-s 'the cat' -n 30 --format json -q", 0, "\"stop\": \"length\"");
     expect_exactly(STACKED "-s 'the cat' -n 99 -q | wc -w", "32\n");
     expect_exactly(STACKED "--ids \"$(seq -s, 0 21),$(seq -s, 0 9)\" -n 3 -q | wc -w", "32\n");
-    expect(STACKED "--ids \"$(seq -s, 0 21),$(seq -s, 0 10)\" 2>&1", 1, "33 tokens, but model stacked takes at most 32 (n_ctx)");
+    expect(STACKED "--ids \"$(seq -s, 0 21),$(seq -s, 0 10)\" 2>&1", 1,
+           "33 tokens, but model stacked takes at most 32 (n_ctx)");
     expect(STACKED "--ids 22 2>&1", 1, "id 22");
 }
 END_TEST
@@ -165,8 +171,9 @@ END_TEST
 /* From this prompt on llama-f generates 64, 0, 11, 14. */
 START_TEST(it_ends_at_the_end_of_text)
 {
-    succeed("cp -r tests/golden/checkpoints/llama-f $D/m && sed -i 's/\"eos_token_id\": 100/\"eos_token_id\": [11, 99]/' $D/m/config.json && "
-            "rm $D/m/*.txt $D/m/vocab.json; sed -n 's/.*\"ids\": \\[\\([^]]*\\)\\].*/\\1/p' $D/m/expected/expected.json | head -1 >$D/ids");
+    succeed("cp -r tests/golden/checkpoints/llama-f $D/m && sed -i 's/\"eos_token_id\": 100/\"eos_token_id\": [11, "
+            "99]/' $D/m/config.json && rm $D/m/*.txt $D/m/vocab.json; "
+            "sed -n 's/.*\"ids\": \\[\\([^]]*\\)\\].*/\\1/p' $D/m/expected/expected.json | head -1 >$D/ids");
 #define PROMPT "8,61,34,30,91,48,16,93,38,48,21,89,49,15,20,13,1,63,67,69"
     expect("\"$A\" generate -q -m $D/m --ids " PROMPT " -n 9", 0, "67 69 64 0 11\n");
     expect("\"$A\" generate -q -m $D/m --ids " PROMPT " -n 9 --format json", 0, "\"stop\": \"eos\"");
@@ -175,11 +182,13 @@ START_TEST(it_ends_at_the_end_of_text)
     /* what is said of continuing counts before what is said of the model */
     succeed("echo '{\"eos_token_id\": [64]}' >$D/m/generation_config.json");
     expect("\"$A\" generate -q -m $D/m --ids " PROMPT " -n 4", 0, "69 64\n");
-    succeed("echo \"{\\\"eos_token_id\\\": [64], \\\"suppress_tokens\\\": [$(seq -s, 5000)]}\" >$D/m/generation_config.json");
+    succeed("echo \"{\\\"eos_token_id\\\": [64], \\\"suppress_tokens\\\": [$(seq -s, 5000)]}\" "
+            ">$D/m/generation_config.json");
     expect("\"$A\" generate -q -m $D/m --ids " PROMPT " -n 4", 0, "69 64\n");
     succeed("echo '{\"eos_token_id\": null}' >$D/m/generation_config.json");
     expect("\"$A\" generate -q -m $D/m --ids " PROMPT " -n 9 --format json", 0, "\"stop\": \"eos\"");
-    expect("echo '{' >$D/m/generation_config.json; \"$A\" generate -q -m $D/m --ids " PROMPT " -n 4 2>&1", 1, "m/generation_config.json: line ");
+    expect("echo '{' >$D/m/generation_config.json; \"$A\" generate -q -m $D/m --ids " PROMPT " -n 4 2>&1", 1,
+           "m/generation_config.json: line ");
     succeed("cp -r models/stacked $D/ours && sed -i 's/\"rope_theta\"/\"eos_token_id\": 3, &/' $D/ours/config.json");
     expect("\"$A\" generate -q -m $D/ours -s 'the cat' -n 9 --format json", 0, "\"stop\": \"eos\"");
 }
@@ -188,11 +197,14 @@ END_TEST
 START_TEST(it_ends_at_the_stop_text)
 {
 #define SEES "-s 'the cat sees' "
-    expect_exactly(STACKED SEES "-n 99 --stop lamp | tr -d ' \n'", "thecatseesseesseesseesseesseesseesseesseesseesseessees");
+    expect_exactly(STACKED SEES "-n 99 --stop lamp | tr -d ' \n'",
+                   "thecatseesseesseesseesseesseesseesseesseesseesseessees");
     expect(STACKED SEES "-n 99 --stop ' lamp' --format json", 0, "sees\",\n \"stop\": \"text\"");
     expect(STACKED SEES "-n 99 --stop 'es lam' --format json", 0, "sees se\",\n \"stop\": \"text\"");
-    expect_exactly(STACKED SEES "-n 99 --stop see", "the cat sees \n");                            /* not in the prompt */
-    expect_exactly(STACKED SEES "-n 2 --stop 'sees lamp'", "the cat sees sees sees\n");            /* held back, then shown */
+    /* not in the prompt */
+    expect_exactly(STACKED SEES "-n 99 --stop see", "the cat sees \n");
+    /* held back, then shown */
+    expect_exactly(STACKED SEES "-n 2 --stop 'sees lamp'", "the cat sees sees sees\n");
 }
 END_TEST
 
@@ -203,7 +215,8 @@ START_TEST(draws_do_not_depend_on_threads)
     expect_same(drawn, STACKED "-t 7 -s 'the cat' -q --temperature 2 --top-k 9 --top-p 0.9 --seed 11 --format json");
     expect_same(STACKED "-q -s the --seed 0", STACKED "-q -s the --temperature 1");
     expect_same(STACKED "-q -s the --top-k 1", STACKED "-q -s the --temperature 0 --seed 4");
-    expect("test \"$(" STACKED "-q -s the --temperature 9)\" != \"$(" STACKED "-q -s the --temperature 9 --seed 1)\"", 0, "");
+    expect("test \"$(" STACKED "-q -s the --temperature 9)\" != \"$(" STACKED
+           "-q -s the --temperature 9 --seed 1)\"", 0, "");
 }
 END_TEST
 
@@ -214,18 +227,22 @@ START_TEST(tokens_do_not_depend_on_how_many_follow)
     for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
         const char *few = printed("$A generate -m tiny %s -s 'Lily lost her red ball' -n 47 --format json", how[i]);
         const char *many = printed("$A generate -m tiny %s -s 'Lily lost her red ball' -n 60 --format json", how[i]);
-        expect_same(printed("%s | grep '\"id\"' | tr -d ',]'", few), printed("%s | grep '\"id\"' | tr -d ',]' | sed -n 1,52p", many));
+        expect_same(printed("%s | grep '\"id\"' | tr -d ',]'", few),
+                    printed("%s | grep '\"id\"' | tr -d ',]' | sed -n 1,52p", many));
     }
 }
 END_TEST
 
 START_TEST(activations_are_those_of_run)
 {
-    expect("cd $D && R=" "\"$OLDPWD\"" " && \"$A\" generate -m $R/models/stacked -s 'the cat' -n 2 --show '*' -o g.npz && "
-           "\"$A\" run -m $R/models/stacked -s 'the cat cat cat' --show '*' -o r.npz && cmp g.npz r.npz", 0, "the cat cat cat\n");
+    expect("cd $D && R=" "\"$OLDPWD\""
+           " && \"$A\" generate -m $R/models/stacked -s 'the cat' -n 2 --show '*' -o g.npz && "
+           "\"$A\" run -m $R/models/stacked -s 'the cat cat cat' --show '*' -o r.npz && cmp g.npz r.npz", 0,
+           "the cat cat cat\n");
     expect(STACKED "-s 'the cat' -n 2 --show pattern --layer 1 --head 0 --format json -o $D/x.csv && cat $D/x.csv", 0,
            "\"stop\": \"length\"}\ntoken,the,cat,cat,cat\n");
-    expect(STACKED "-s 'the cat' -n 2 --format csv --show logits -o $D/c && cat $D/c/logits.csv", 0, "the cat cat cat\ntoken,");
+    expect(STACKED "-s 'the cat' -n 2 --format csv --show logits -o $D/c && cat $D/c/logits.csv", 0,
+           "the cat cat cat\ntoken,");
     expect(STACKED "-s 'the cat' -n 2 --show pattern -o $D/x.json && cat $D/x.json", 0, "\"text\":\"the cat cat cat\"");
     expect(STACKED "-s 'the cat' -n 2 --show patern -o $D/x.json 2>&1", 2, "pattern");
     expect(STACKED "-s 'the cat' -n 2 --format csv -o $D/c && cat $D/c/manifest.json", 0,
@@ -255,25 +272,31 @@ START_TEST(score_prints_a_table_or_a_document)
 {
     expect_exactly("\"$A\" score -m models/stacked -s 'The cat sees'",
                    "index      id  token    logprob\n    0      16  the            -\n    1       3  cat     -16.2922\n"
-                   "    2      12  sees    -13.3416\n\nscored      2 tokens\nlogprob     -29.6337\nperplexity  2721981.1565\n");
+                   "    2      12  sees    -13.3416\n\nscored      2 tokens\nlogprob     -29.6337\n"
+                   "perplexity  2721981.1565\n");
     expect_exactly("\"$A\" score -m models/stacked --ids 16,3",
                    "index      id    logprob\n    0      16          -\n    1       3   -16.2922\n\n"
                    "scored      1 token\nlogprob     -16.2922\nperplexity  11901555.1786\n");
-    expect("\"$A\" score -m models/stacked -s the --format json", 0, "\"logprob\": null}],\n \"logprob\": 0,\n \"perplexity\": null,\n \"n\": 0,");
+    expect("\"$A\" score -m models/stacked -s the --format json", 0,
+           "\"logprob\": null}],\n \"logprob\": 0,\n \"perplexity\": null,\n \"n\": 0,");
     expect("\"$A\" score -m models/stacked -s the", 0, "scored      0 tokens\n");
-    expect("\"$A\" score -m models/stacked --ids \"$(seq -s, 0 21),$(seq -s, 0 21)\"", 0, "windows     of 32 tokens, 16 apart\n");
+    expect("\"$A\" score -m models/stacked --ids \"$(seq -s, 0 21),$(seq -s, 0 21)\"", 0,
+           "windows     of 32 tokens, 16 apart\n");
     expect("\"$A\" score -m models/stacked --ids \"$(seq -s, 0 21),$(seq -s, 0 21)\" --stride 3 --format json", 0,
            "\"n\": 43,\n \"window\": 32,\n \"stride\": 3}");
-    expect("\"$A\" score -m models/stacked --ids \"$(seq -s, 0 21),$(seq -s, 0 21)\" --edit 'L0.pattern = ids(3)' 2>&1", 1,
+    expect("\"$A\" score -m models/stacked --ids \"$(seq -s, 0 21),$(seq -s, 0 21)\" --edit 'L0.pattern = ids(3)' 2>&1",
+           1,
            "windows, where keys have no position of their own");
     expect("\"$A\" score -m models/stacked --ids 1,2 --stride 31 --format json", 0, "\"stride\": 31}");
-    expect("\"$A\" score -m models/stacked --ids 1,2 --stride 32 2>&1", 2, "--stride: 32 is not in 1..31, below the model's n_ctx");
+    expect("\"$A\" score -m models/stacked --ids 1,2 --stride 32 2>&1", 2,
+           "--stride: 32 is not in 1..31, below the model's n_ctx");
     expect_same("\"$A\" score -t 1 -m models/stacked --ids \"$(seq -s, 0 21),$(seq -s, 0 21)\" --format json",
                 "\"$A\" score -t 5 -m models/stacked --ids \"$(seq -s, 0 21),$(seq -s, 0 21)\" --format json");
 }
 END_TEST
 
-/* How often a line writes: a socket of this type keeps what one call wrote apart from the next, however late it is read. */
+/* How often a line writes: a socket of this type keeps what one call wrote apart from the next, however late
+ * it is read. */
 static int writes_of(const char *line)
 {
     int ends[2], n = 0, status = -1;
@@ -300,7 +323,8 @@ END_TEST
 START_TEST(a_closed_pipe_ends_it_early)
 {
     expect_exactly("\"$A\" generate -m tests/golden/checkpoints/gpt2-b -q --ids 1 -n 60 | head -c 1 | wc -c", "1\n");
-    expect_exactly("\"$A\" generate -m tiny -q -s Lily -n 60 -o $D/gone.npz | head -c 1 | wc -c; test -s $D/gone.npz; rm $D/gone.npz", "1\n");
+    expect_exactly("\"$A\" generate -m tiny -q -s Lily -n 60 -o $D/gone.npz | head -c 1 | wc -c; test -s $D/gone.npz; "
+                   "rm $D/gone.npz", "1\n");
 }
 END_TEST
 
@@ -313,7 +337,8 @@ Suite *suite_generate(void)
         {text_is_the_prompt_and_what_follows, 1}, {ids_need_no_tokenizer, 1}, {it_ends_at_the_context, 1},
         {it_ends_at_the_end_of_text, 1}, {it_ends_at_the_stop_text, 1}, {draws_do_not_depend_on_threads, 1},
         {tokens_do_not_depend_on_how_many_follow, 1},
-        {activations_are_those_of_run, 1}, {models_that_look_ahead_are_refused, 1}, {score_prints_a_table_or_a_document, 1},
+        {activations_are_those_of_run, 1}, {models_that_look_ahead_are_refused, 1},
+        {score_prints_a_table_or_a_document, 1},
         {a_perplexity_beyond_a_double_is_null, 1},
         {tokens_come_as_they_are_made, 1}, {a_closed_pipe_ends_it_early, 1},
     };

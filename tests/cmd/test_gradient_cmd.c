@@ -15,29 +15,33 @@ START_TEST(gradients_come_in_every_format)
     expect("$A run " JSON "--gradient loss", 0, "\"gradient\":\"loss\",\n\"value\":4.80027");
     expect("$A run " JSON "--gradient ' loss '", 0, "\n\"value\":4.80027");
     expect("$A run " JSON "--gradient loss --times", 0, "\"times\":true,\n\"activations\"");
-    succeed("$A run " GPT2 "--gradient loss -o $D/g.npz && $A run " GPT2 "--gradient loss --format npy -o $D/g && $A diff "
-            "--exact $D/g.npz $D/g");
+    succeed("$A run " GPT2 "--gradient loss -o $D/g.npz && $A run " GPT2
+            "--gradient loss --format npy -o $D/g && $A diff --exact $D/g.npz $D/g");
     succeed("$A run " GPT2 "--gradient loss --format tidy -o $D/g.tidy && $A diff --exact $D/g.npz $D/g.tidy");
     succeed("$A run " GPT2 "--gradient loss --show pattern -o $D/g.png && $A run " GPT2 "--gradient loss -o $D/g.html");
     expect("$A run " GPT2 "--gradient loss --show pattern -o $D/g.svg && cat $D/g.svg", 0, "gradient of loss");
     expect_exactly("$A run " GPT2 "--gradient loss --show embed | { ! grep likeliest; }", "");
-    expect("$A run -m tiny -s 'Lily lost her red' --gradient 'prob(\" ball\")' --show embed --layer 0", 0, "prob(\" ball\") = 0.");
+    expect("$A run -m tiny -s 'Lily lost her red' --gradient 'prob(\" ball\")' --show embed --layer 0", 0,
+           "prob(\" ball\") = 0.");
     expect("$A run " GPT2 "--gradient loss --show result --times --layer 1", 0, "layer 1, head 1: ");
     expect("$A run " GPT2 "--gradient loss --edit 'L0H1 = 0' --format json", 0,
            "\"edits\":[\"L0H1 = 0\"],\n\"gradient\":\"loss\"");
-    expect("$A patch " GPT2 "--from-ids 83,69,74,32,68,95,56,44,42,93,2,73 --metric 'prob(3)' --what v --over layer --edit "
+    expect("$A patch " GPT2
+           "--from-ids 83,69,74,32,68,95,56,44,42,93,2,73 --metric 'prob(3)' --what v --over layer --edit "
            "'L0H1 = 0' --format json", 0, "\"edits\":[\"L0H1 = 0\"],\n\"from\":{\"text\":null,");
     expect_same("$A run " GPT2 "--gradient loss -t 1", "$A run " GPT2 "--gradient loss -t 3");
 }
 END_TEST
 
-/* A branch that is set to 0 hides its input from the loss, and nothing else: the stream's gradient passes by unchanged. */
+/* A branch that is set to 0 hides its input from the loss, and nothing else: the stream's gradient
+ * passes by unchanged. */
 START_TEST(edits_of_a_branch_leave_the_stream)
 {
-    succeed("$A run " GPT2 "--gradient loss --edit 'L0.attn.out = 0' --edit 'L1.mlp.out = 0' --show resid_pre,resid_mid,resid_post "
+    succeed("$A run " GPT2
+            "--gradient loss --edit 'L0.attn.out = 0' --edit 'L1.mlp.out = 0' --show resid_pre,resid_mid,resid_post "
             "--format json >$D/g.json");
-    expect_exactly("jq -c '[.activations[].data] | [.[0] == .[1], .[1] == .[2], .[3] == .[4], .[4] == .[5], .[0][0][0] != 0]' "
-                   "$D/g.json", "[true,false,false,true,true]\n");
+    expect_exactly("jq -c '[.activations[].data] | [.[0] == .[1], .[1] == .[2], .[3] == .[4], .[4] == .[5], "
+                   ".[0][0][0] != 0]' $D/g.json", "[true,false,false,true,true]\n");
 }
 END_TEST
 
@@ -49,13 +53,15 @@ START_TEST(what_has_no_gradient_is_refused)
     expect("$A run " GPT2 "--gradient 'logit(3' 2>&1", 2, "column 8: expected ) or ,pos=P");
     expect("$A run " GPT2 "--gradient 'logit(3,pos=12)' 2>&1", 1, "pos=12, but the text has 12 tokens");
     expect("$A run " GPT2 "--times 2>&1", 2, "give --gradient METRIC, too");
-    expect("$A run " GPT2 "--gradient loss --cross-ids 1,2 2>&1", 2, "no backward pass through the keys of another text");
+    expect("$A run " GPT2 "--gradient loss --cross-ids 1,2 2>&1", 2,
+           "no backward pass through the keys of another text");
     expect("$A run " GPT2 "--gradient loss --compute bf16 2>&1", 2, "in float32, not in bf16");
     expect("$A run " GPT2 "--gradient loss --attention linear 2>&1", 2, "linear attention has no backward pass");
     expect("$A run " GPT2 "--gradient loss --dropout 0.1 2>&1", 2, "gradients with dropout");
     expect("$A run -m life -s 'Life is short' --gradient loss 2>&1", 1, "no output layer");
     expect("$A run " GPT2 "--gradient loss --show lens 2>&1", 2, "lens is only looked at");
-    expect("$A patch " GPT2 "--from-ids 83,69,74,32,68,95,56,44,42,93,2,73 --metric loss --what result --over layer 2>&1", 2,
+    expect("$A patch " GPT2
+           "--from-ids 83,69,74,32,68,95,56,44,42,93,2,73 --metric loss --what result --over layer 2>&1", 2,
            "attn.result is only looked at");
     ck_assert_int_eq(scratch_count(), 0);
 }

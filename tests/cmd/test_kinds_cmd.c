@@ -13,10 +13,13 @@
 #define STACKED "-m models/stacked -s 'The cat sees the moth' "
 
 static const struct { const char *options, *says; } wrong[] = {
-    {"--attention window:0", "window:W"}, {"--attention window:-1", "window:W"}, {"--attention strided:4", "strided:W,S"},
-    {"--attention random:1,2", "random:W,R,SEED"}, {"--attention block:0", "block:B"}, {"--attention block:1e3", "block:B"},
+    {"--attention window:0", "window:W"}, {"--attention window:-1", "window:W"},
+    {"--attention strided:4", "strided:W,S"},
+    {"--attention random:1,2", "random:W,R,SEED"}, {"--attention block:0", "block:B"},
+    {"--attention block:1e3", "block:B"},
     {"--attention window:4,", "window:W"}, {"--attention windoww:4", "window:W"}, {"--attention ''", "window:W"},
-    {"--attention window:18446744073709551616", "window:W"}, {"--scale two", "none, sqrt or a number"}, {"--scale 1e99", "1e+30"},
+    {"--attention window:18446744073709551616", "window:W"}, {"--scale two", "none, sqrt or a number"},
+    {"--scale 1e99", "1e+30"},
     {"--scale nan", "none, sqrt or a number"}, {"--scale ' 1'", "none, sqrt or a number"}, {"--dropout 1", "below 1"},
     {"--dropout -0.5", "below 1"}, {"--dropout x", "not a number"}, {"--seed -1", "found -1, expected at least 0"},
     {"--attention linear --scale none", "do not go together"}, {"--scale 2 --attention linear", "do not go together"}};
@@ -32,17 +35,22 @@ END_TEST
 /* A dropout leaves out the same weights of the same formula. */
 START_TEST(dropout_is_that_of_the_kind)
 {
-    expect_same("$A run -q -m tiny -s 'Lily lost her ball' --attention block:100 --dropout 0.5 --show context --layer 0 --format csv",
-                "$A run -q -m tiny -s 'Lily lost her ball' --attention causal --dropout 0.5 --show context --layer 0 --format csv");
-    expect_same("$A run -q -m tiny -s 'Lily lost her ball' --attention block:100 --dropout 0.5 --show context,pattern --layer 0 --format json | jq -c '.activations[1].data'",
-                "$A run -q -m tiny -s 'Lily lost her ball' --attention block:100 --dropout 0.5 --show context --layer 0 --format json | jq -c '.activations[0].data'");
+    expect_same("$A run -q -m tiny -s 'Lily lost her ball' --attention block:100 --dropout 0.5 --show context --layer "
+                "0 --format csv",
+                "$A run -q -m tiny -s 'Lily lost her ball' --attention causal --dropout 0.5 --show context --layer 0 "
+                "--format csv");
+    expect_same("$A run -q -m tiny -s 'Lily lost her ball' --attention block:100 --dropout 0.5 --show context,pattern "
+                "--layer 0 --format json | jq -c '.activations[1].data'",
+                "$A run -q -m tiny -s 'Lily lost her ball' --attention block:100 --dropout 0.5 --show context --layer "
+                "0 --format json | jq -c '.activations[0].data'");
 }
 END_TEST
 
 START_TEST(titles_and_documents_tell)
 {
     expect(RUN "--attention window:2 --scale 0.5 --dropout 0.25 --seed 9", 0,
-           "layer 0, head 0: attention pattern, window:2, scale 0.5, dropout 0.25 (seed 9) (rows: queries, columns: keys)\n");
+           "layer 0, head 0: attention pattern, window:2, scale 0.5, dropout 0.25 (seed 9) (rows: queries, "
+           "columns: keys)\n");
     expect(RUN "--dropout 0.25 --show context", 0, "layer 0: context vectors, dropout 0.25 (seed 0)\n");
     expect(RUN "--dropout 0.25 --format term", 0, "attention pattern, dropout 0.25 (seed 0)");
     expect(RUN "--dropout 0.25 --format svg", 0, "attention pattern, dropout 0.25 (seed 0)");
@@ -55,14 +63,16 @@ START_TEST(titles_and_documents_tell)
     expect("cat $D/d/manifest.json", 0, "\"head\":null,\"attention\":\"random:1,1,7\",\"dropout\":0.5,\"seed\":0}");
     expect("\"$A\" score " STACKED "--attention window:2 --dropout 0.5 --format json", 0,
            "\"attention\": \"window:2\",\n \"dropout\": 0.5,\n \"seed\": 0,\n \"tokens\"");
-    expect("\"$A\" generate -q " STACKED "--attention linear -n 1 --format json", 0, "\"attention\": \"linear\",\n \"tokens\"");
+    expect("\"$A\" generate -q " STACKED "--attention linear -n 1 --format json", 0,
+           "\"attention\": \"linear\",\n \"tokens\"");
 }
 END_TEST
 
 /* Expects two commands to compute the same bits; what hid keys has another name. */
 static void expect_same_numbers(const char *one, const char *other)
 {
-    expect(printed("\"$A\" run -q %s -o $D/a.npz && \"$A\" run -q %s -o $D/b.npz && \"$A\" diff --exact $D/a.npz $D/b.npz", one, other), 0,
+    expect(printed("\"$A\" run -q %s -o $D/a.npz && \"$A\" run -q %s -o $D/b.npz && "
+                   "\"$A\" diff --exact $D/a.npz $D/b.npz", one, other), 0,
            "the same bit for bit");
 }
 
@@ -75,8 +85,10 @@ START_TEST(kinds_agree_where_they_are_one)
     expect_same_numbers(STACKED "--show '*'", STACKED "--show '*' --attention causal --scale sqrt");
     expect_same_numbers(STACKED "--show '*' --scale none", STACKED "--show '*' --scale 1");
     expect_same_numbers(STACKED "--show '*' --attention linear -t 1", STACKED "--show '*' --attention linear -t 5");
-    expect_same_numbers(STACKED "--show logits --attention linear", STACKED "--show logits,pattern --attention linear --show logits");
-    expect_same_numbers(STACKED "--show '*' --dropout 0.3 --seed 5 -t 1", STACKED "--show '*' --dropout 0.3 --seed 5 -t 5");
+    expect_same_numbers(STACKED "--show logits --attention linear",
+                        STACKED "--show logits,pattern --attention linear --show logits");
+    expect_same_numbers(STACKED "--show '*' --dropout 0.3 --seed 5 -t 1",
+                        STACKED "--show '*' --dropout 0.3 --seed 5 -t 5");
     snprintf(one, sizeof one, "%s --show logits --attention causal", neo);         /* local layers see all keys, too */
     expect_same_numbers(one, printed("%s --show logits --attention window:10", neo));
     expect_exactly(printed("\"$A\" run -q %s --show logits -o $D/c.npz; ends 1 cmp -s $D/a.npz $D/c.npz", neo), "");
@@ -84,15 +96,18 @@ START_TEST(kinds_agree_where_they_are_one)
 END_TEST
 
 static const char *const growing[] = {"model", "causal", "window:3", "strided:2,3", "random:2,2,5", "linear", "block:3",
-                                      "causal --dropout 0.2 --seed 3", "linear --dropout 0.2", "random:1,3,1 --scale none"};
+                                      "causal --dropout 0.2 --seed 3", "linear --dropout 0.2",
+                                      "random:1,3,1 --scale none"};
 enum { GROWING = sizeof growing / sizeof *growing };
 
 /* Token by token with the cache, or all at once: the log-probabilities are the same to the last digit. */
 START_TEST(generation_is_what_all_at_once_gives)
 {
-    static const char *const models[] = {"models/stacked", "tests/golden/checkpoints/llama-f", "tests/golden/checkpoints/neo-h"};
+    static const char *const models[] = {"models/stacked", "tests/golden/checkpoints/llama-f",
+                                         "tests/golden/checkpoints/neo-h"};
     for (size_t m = 0; m < sizeof models / sizeof *models; m++)
-        grown_expect_same(printed("$A generate -q -m %s --ids 1,2,3,4,5,6 -n 14 --ignore-eos --attention %s --format json", models[m], growing[_i]),
+        grown_expect_same(printed("$A generate -q -m %s --ids 1,2,3,4,5,6 -n 14 --ignore-eos --attention %s "
+                                  "--format json", models[m], growing[_i]),
                           printed("$A score -m %s --attention %s --format json --ids IDS", models[m], growing[_i]), 20);
 }
 END_TEST
@@ -106,7 +121,8 @@ START_TEST(kinds_that_look_ahead_are_refused)
     succeed("cp -r models/stacked $D/m && sed -i 's/\"causal\"/\"none\"/' $D/m/config.json");
     expect("\"$A\" generate -m $D/m -s 'the cat' --attention linear 2>&1", 1, "has no mask");
     expect("\"$A\" generate -m $D/m -s 'the cat' --attention block:2 2>&1", 1, "has no mask");
-    expect_same("\"$A\" generate -q -m $D/m -s 'the cat' -n 5 --attention causal", "\"$A\" generate -q -m models/stacked -s 'the cat' -n 5");
+    expect_same("\"$A\" generate -q -m $D/m -s 'the cat' -n 5 --attention causal",
+                "\"$A\" generate -q -m models/stacked -s 'the cat' -n 5");
     expect("\"$A\" run " LIFE "--attention linear --show dots 2>&1", 1, "neither dots nor scores");
     expect_exactly("\"$A\" run -q " LIFE "--attention linear --show '*' | ends 1 grep 'dots\\|scores'", "");
 }
@@ -128,15 +144,19 @@ static const char *last_word(const char *text, const char *part)
 
 static void expect_weight_of_pattern(const char *line)
 {
-    const char *text = succeed(line)->text, *weight = last_word(text, "  weight = "), *pattern = last_word(text, "attn.pattern");
+    const char *text = succeed(line)->text, *weight = last_word(text, "  weight = "),
+        *pattern = last_word(text, "attn.pattern");
     ck_assert_msg(*weight && !strcmp(weight, pattern), "%s: %s and %s", line, weight, pattern);
 }
 
 START_TEST(explaining_leads_to_the_pattern)
 {
-    static const char *const kinds[] = {"model", "full", "causal", "causal-renorm", "window:2", "strided:1,2", "random:1,2,1", "linear",
-                                        "block:2", "causal --scale none", "full --scale -3", "window:3 --dropout 0.5 --seed 1",
-                                        "linear --dropout 0.5 --seed 2", "causal-renorm --dropout 0.4", "random:1,1,7 --dropout 0.5"};
+    static const char *const kinds[] = {"model", "full", "causal", "causal-renorm", "window:2", "strided:1,2",
+                                        "random:1,2,1", "linear",
+                                        "block:2", "causal --scale none", "full --scale -3",
+                                        "window:3 --dropout 0.5 --seed 1",
+                                        "linear --dropout 0.5 --seed 2", "causal-renorm --dropout 0.4",
+                                        "random:1,1,7 --dropout 0.5"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         for (int key = 0; key < 6; key++)
             expect_weight_of_pattern(printed("$A explain -q " LIFE "--query 4 --key %d --attention %s", key, kinds[i]));
@@ -146,10 +166,12 @@ END_TEST
 /* Hidden keys between the first and the last visible one must not appear in the mixture. */
 START_TEST(explaining_mixes_only_what_is_seen)
 {
-    expect_exactly("\"$A\" explain " LIFE "--query 4 --attention strided:2,2 | awk '/value of/{t = 1} /context\\[/{t = 0} t && NF {printf \"%s \", $1}'",
+    expect_exactly("\"$A\" explain " LIFE "--query 4 --attention strided:2,2 | "
+                   "awk '/value of/{t = 1} /context\\[/{t = 0} t && NF {printf \"%s \", $1}'",
                    "value Life short eat dessert context ");
     expect("\"$A\" explain " LIFE "--query 4 --attention random:1,0,0", 0, "  context[0] = 1.0000·0.5605 = 0.5605\n");
-    expect("\"$A\" explain -q -m models/stacked --ids 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 --attention strided:1,4 | tr '\\n' ' '", 0,
+    expect("\"$A\" explain -q -m models/stacked --ids 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 --attention strided:1,4 | "
+           "tr '\\n' ' '", 0,
            "1 more");
 }
 END_TEST
@@ -158,7 +180,8 @@ START_TEST(explaining_tells_what_the_scale_does)
 {
     expect("\"$A\" explain " LIFE "--scale none", 0, "  scale             times  largest weight  entropy\n"
            "  of this run      1.0000          0.3580   1.4487\n  sqrt: 1/√d_head  0.7071          0.3102   1.5722\n");
-    expect("\"$A\" explain " LIFE, 0, "  of this run  0.7071          0.3102   1.5722\n  none         1.0000          0.3580   1.4487\n");
+    expect("\"$A\" explain " LIFE, 0,
+           "  of this run  0.7071          0.3102   1.5722\n  none         1.0000          0.3580   1.4487\n");
     expect("\"$A\" explain " LIFE "--scale 0", 0, "  of this run      0.0000          0.1667   1.7918\n");
     expect("\"$A\" explain " LIFE "--attention causal-renorm 2>&1 >/dev/null", 0, "no weight is more than");
     expect("\"$A\" explain --article life --attention full 2>&1", 2, "--article and --attention do not go together");
@@ -170,7 +193,8 @@ START_TEST(renormalising_is_reported)
     expect("\"$A\" run " LIFE "--attention causal-renorm 2>&1 >/dev/null", 0, "no weight is more than");
     expect_exactly("\"$A\" run -q " LIFE "--attention causal-renorm 2>&1 >/dev/null", "");
     expect("\"$A\" run " LIFE "--attention causal-renorm --scale 5000 2>&1 >/dev/null", 0, "were rounded to 0");
-    expect_exactly("\"$A\" run -q " LIFE "--attention causal-renorm --scale 5000 --show '*' --format json | ends 1 grep '\"nonfinite\":[1-9]'", "");
+    expect_exactly("\"$A\" run -q " LIFE "--attention causal-renorm --scale 5000 --show '*' --format json | "
+                   "ends 1 grep '\"nonfinite\":[1-9]'", "");
 }
 END_TEST
 

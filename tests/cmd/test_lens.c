@@ -49,11 +49,13 @@ static void compare_row(const cJSON *got, const cJSON *want, const cJSON *lost)
             ck_assert_double_eq(golden_number(cJSON_GetArrayItem(top, k), "id"),
                                 cJSON_GetArrayItem(golden_get(likeliest, "ids"), k)->valuedouble);
         near(golden_number(cJSON_GetArrayItem(top, k), "probability"),
-             cJSON_GetArrayItem(golden_get(likeliest, "probabilities"), k)->valuedouble, golden_number(lost, "probabilities"),
+             cJSON_GetArrayItem(golden_get(likeliest, "probabilities"), k)->valuedouble,
+             golden_number(lost, "probabilities"),
              "a probability", want);
     }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        near(golden_number(got, numbers[i]), golden_number(want, numbers[i]), golden_number(lost, numbers[i]), numbers[i], want);
+        near(golden_number(got, numbers[i]), golden_number(want, numbers[i]), golden_number(lost, numbers[i]),
+             numbers[i], want);
     if (golden_number(want, "rank_margin") >= DECIDED)
         ck_assert_double_eq(golden_number(got, "rank"), golden_number(want, "rank"));
 }
@@ -62,11 +64,13 @@ START_TEST(recorded_results)
 {
     char options[512];
     cJSON *want = golden_read(asked_path(names[_i], "lens.json"));
-    int n = snprintf(options, sizeof options, "-m tests/golden/checkpoints/%s --points all --target %d --ids ", names[_i],
+    int n = snprintf(options, sizeof options,
+                     "-m tests/golden/checkpoints/%s --points all --target %d --ids ", names[_i],
                      (int)golden_number(want, "target"));
     const cJSON *id;
     cJSON_ArrayForEach(id, golden_get(want, "ids"))
-        n += snprintf(options + n, sizeof options - (size_t)n, "%s%d", id->prev && id != golden_get(want, "ids")->child ? "," : "",
+        n += snprintf(options + n, sizeof options - (size_t)n,
+                      "%s%d", id->prev && id != golden_get(want, "ids")->child ? "," : "",
                       (int)id->valuedouble);
     cJSON *got = document(options);
     const cJSON *rows = golden_get(got, "rows"), *recorded = golden_get(want, "rows");
@@ -82,8 +86,10 @@ END_TEST
 /* ---- what must hold for any model ---- */
 
 static const char *const ways[] = {
-    "-m tiny " LILY, "-m tiny " LILY " --compute bf16", "-m tiny " LILY " --attention window:2", "-m tiny " LILY " --attention linear",
-    "-m tiny " LILY " --dropout 0.3 --seed 4", "-m tests/golden/checkpoints/neox-i --ids 1,2,3,4,5,6", "-m tiny " LILY " -t 3"};
+    "-m tiny " LILY, "-m tiny " LILY " --compute bf16", "-m tiny " LILY " --attention window:2",
+    "-m tiny " LILY " --attention linear",
+    "-m tiny " LILY " --dropout 0.3 --seed 4", "-m tests/golden/checkpoints/neox-i --ids 1,2,3,4,5,6",
+    "-m tiny " LILY " -t 3"};
 
 /* After the last layer it is what the model predicts: score and generate say the same. */
 START_TEST(the_last_point_is_the_prediction)
@@ -142,7 +148,8 @@ START_TEST(a_target_is_followed)
             continue;
         }
         found++;
-        ck_assert_double_le(fabs(log(p) - golden_number(row, "logprob")), 1e-12 * fabs(log(p)) + 1e-12);   /* both in double */
+        /* both in double */
+        ck_assert_double_le(fabs(log(p) - golden_number(row, "logprob")), 1e-12 * fabs(log(p)) + 1e-12);
         ck_assert(golden_number(row, "rank") == rank || larger == p);   /* equal logits have one rank */
     }
     ck_assert_int_gt(found, 4);
@@ -157,9 +164,10 @@ START_TEST(csv_has_the_numbers_of_json)
     expect_exactly("\"$A\" lens -m tiny -s 'Lily lost' --top 2 --format csv | head -1",
                    "point,layer,pos,top1_id,top1_text,top1_p,top2_id,top2_text,top2_p,logit,logprob,rank,kl,entropy\n");
     expect_same("\"$A\" lens -m tiny " LILY " --format csv", "\"$A\" lens -m tiny " LILY " --format tidy");
-    expect("\"$A\" lens -m tiny " LILY " --top 1 --target 500 -o $D/x.json && \"$A\" lens -m tiny " LILY " --top 1 --target 500 -o $D/x.csv && "
-           "grep -o '\"kl\":[^,]*,\"entropy\":[^}]*' $D/x.json | sed 's/\"[a-z]*\"://g' > $D/a && "
-           "tail -n +2 $D/x.csv | sed 's/.*,\\([^,]*,[^,]*\\)$/\\1/' > $D/b && cmp $D/a $D/b && wc -l < $D/a", 0, "56");
+    expect("\"$A\" lens -m tiny " LILY " --top 1 --target 500 -o $D/x.json && \"$A\" lens -m tiny " LILY
+           " --top 1 --target 500 -o $D/x.csv && grep -o '\"kl\":[^,]*,\"entropy\":[^}]*' $D/x.json | "
+           "sed 's/\"[a-z]*\"://g' > $D/a && tail -n +2 $D/x.csv | sed 's/.*,\\([^,]*,[^,]*\\)$/\\1/' > $D/b && "
+           "cmp $D/a $D/b && wc -l < $D/a", 0, "56");
     expect("\"$A\" lens -m tiny -s 'Lily lost' --format csv --top 1 | sed -n 3p", 0, "blocks.0.resid_pre,0,1,");
 }
 END_TEST
@@ -168,7 +176,8 @@ static void ck_narrow(const char *line)
 {
     const char *at = succeed(line)->text;
     for (const char *end; *at && (end = strchr(at, '\n')); at = end + 1)
-        ck_assert_msg(attn_utf8_width(at, (size_t)(end - at)) <= 80, "%s\nis wider than 80 columns: %.*s", line, (int)(end - at), at);
+        ck_assert_msg(attn_utf8_width(at, (size_t)(end - at)) <= 80,
+                      "%s\nis wider than 80 columns: %.*s", line, (int)(end - at), at);
 }
 
 START_TEST(text_fits_80_columns)
@@ -176,9 +185,11 @@ START_TEST(text_fits_80_columns)
     ck_narrow("\"$A\" lens -m tiny " LILY " --points all --target ' park' --top 3");
     ck_narrow("\"$A\" lens -m tests/golden/checkpoints/qwen2-j --ids 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16");
     expect("\"$A\" lens -m tiny " LILY " --target ' ball'", 0, "rank of ·ball (id 500)\n");
-    expect("\"$A\" lens -m tiny " LILY " --target 2147483648 2>&1", 1, "token id 2147483648: model tiny has ids 0 to 8191");
+    expect("\"$A\" lens -m tiny " LILY " --target 2147483648 2>&1", 1,
+           "token id 2147483648: model tiny has ids 0 to 8191");
     expect("\"$A\" lens -m tiny " LILY " --target ball 2>&1 >$D/x", 0, "\"ball\" is another token than \" ball\"");
-    expect_exactly("\"$A\" lens -m tiny " LILY " --target ' ball' 2>&1 >$D/x; \"$A\" lens -m induction -s dog --target dog 2>&1 >$D/x", "");
+    expect_exactly("\"$A\" lens -m tiny " LILY
+                   " --target ' ball' 2>&1 >$D/x; \"$A\" lens -m induction -s dog --target dog 2>&1 >$D/x", "");
     expect("\"$A\" lens -m tiny " LILY, 0, "KL divergence of this prediction from the final one, in nats\n");
 }
 END_TEST
@@ -187,16 +198,22 @@ START_TEST(pictures)
 {
     expect("\"$A\" lens -m tiny " LILY " -o $D/x.svg && grep -c '·park</text>' $D/x.svg", 0, "");
     expect("\"$A\" lens -m tiny " LILY " -o $D/x.png && head -c 4 $D/x.png", 0, "PNG");
-    expect("\"$A\" lens -m tiny " LILY " --target 500 -o $D/x.html && grep -c '<th scope=\"row\">L3.resid_post' $D/x.html", 0, "1");
+    expect("\"$A\" lens -m tiny " LILY
+           " --target 500 -o $D/x.html && grep -c '<th scope=\"row\">L3.resid_post' $D/x.html", 0, "1");
     expect_same("\"$A\" lens -m tiny " LILY " --target 500 --format html | grep -o '<small>[^<]*' | sed 's/.*>//'",
-                "\"$A\" lens -m tiny " LILY " --target 500 --format csv | awk -F, 'NR > 1 { printf \"%.2g\\n\", exp($(NF - 3)) }'");
+                "\"$A\" lens -m tiny " LILY
+                " --target 500 --format csv | awk -F, 'NR > 1 { printf \"%.2g\\n\", exp($(NF - 3)) }'");
     expect("\"$A\" lens -m tiny " LILY " --target 500 --format svg", 0, "coloured by the probability of ·ball (rows: ");
-    expect("\"$A\" lens -m tiny " LILY " --target ' the' --format html", 0, "; colour and number are the probability of ·the.</p>");
-    expect("\"$A\" lens -m tiny " LILY " --target 500 --format svg --annotate | grep -c '>·park 0[.][0-9]*</text>'", 0, "");
-    expect("\"$A\" lens -m tiny " LILY " --target 500 --format svg --annotate", 0, "likeliest next token; colour and number: the probability of ·ball (");
+    expect("\"$A\" lens -m tiny " LILY " --target ' the' --format html", 0,
+           "; colour and number are the probability of ·the.</p>");
+    expect("\"$A\" lens -m tiny " LILY " --target 500 --format svg --annotate | grep -c '>·park 0[.][0-9]*</text>'", 0,
+           "");
+    expect("\"$A\" lens -m tiny " LILY " --target 500 --format svg --annotate", 0,
+           "likeliest next token; colour and number: the probability of ·ball (");
     /* a page has the colours of a figure, under each scale */
     for (const char *const *scale = (const char *const[]){"linear", "log", "row", NULL}; *scale; scale++)
-        succeed(printed("set -- lens -m tiny " LILY " --color-scale %s; \"$A\" \"$@\" -o $D/x.svg && \"$A\" \"$@\" -o $D/x.html && "
+        succeed(printed("set -- lens -m tiny " LILY
+                        " --color-scale %s; \"$A\" \"$@\" -o $D/x.svg && \"$A\" \"$@\" -o $D/x.html && "
                         "grep -o 'height=\"20\" fill=\"#[^\"]*' $D/x.svg | sed 's/.*#//' >$D/svg && test -s $D/svg && "
                         "grep -o '<td style=\"background:#[^;]*' $D/x.html | sed 's/.*#//' | cmp - $D/svg", *scale));
     expect("\"$A\" lens -m tiny " LILY " -o $D/x.pdf && head -c 5 $D/x.pdf", 0, "%PDF-");
@@ -225,7 +242,8 @@ START_TEST(what_is_refused)
     expect("\"$A\" lens -m tiny -s Lily --cross Tom 2>&1", 2, "a lens looks at one text by itself");
     expect("\"$A\" lens -m tiny -s Lily --format npy 2>&1", 2, "npy");
     expect("\"$A\" lens -m tiny -s '' 2>&1", 1, "there is no token to run");
-    expect("\"$A\" lens -m tiny -s Lily -o $D/wide.svg --width 9999 2>&1", 2, "a width of 9999 mm: expected 20 to 2000");
+    expect("\"$A\" lens -m tiny -s Lily -o $D/wide.svg --width 9999 2>&1", 2,
+           "a width of 9999 mm: expected 20 to 2000");
 }
 END_TEST
 

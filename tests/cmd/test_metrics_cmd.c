@@ -100,7 +100,8 @@ START_TEST(other_commands_measure_the_same)
                 "\"$A\" run " LILY TERMS "--format json | jq -c '.rows[0].value'; for l in {0..5}; do for h in {0..3}; "
                                          "do \"$A\" run " TWO "--patch L${l}H$h | jq -c '.rows[0].after'; done; done");
     succeed("printf '{\"text\":\"Lily lost her red\",\"from\":\"Lily lost his red\"}\\n' >$D/in.ndjson");
-    expect_same("\"$A\" batch -m tiny -f $D/in.ndjson --patch context --over layer,head " TERMS "| jq -c '.metric_text, .rows[20].metric'",
+    expect_same("\"$A\" batch -m tiny -f $D/in.ndjson --patch context --over layer,head " TERMS
+                "| jq -c '.metric_text, .rows[20].metric'",
                 "\"$A\" run " TWO "--patch L5H0 | jq -c '.rows[0] | .before, .after'");
     expect_same("\"$A\" run " LILY "--gradient loss --show embed --edit 'L0H0 *= 0.5' --format json | jq -c .value",
                 "\"$A\" run " LILY "--metric loss --edit 'L0H0 *= 0.5' --no-compare --format json | jq -c "
@@ -108,8 +109,9 @@ START_TEST(other_commands_measure_the_same)
     expect_same("\"$A\" run " LILY "--ablate L2H0 --show tokens --format json | jq -c .compare.kl",
                 "\"$A\" run " LILY "--ablate L2H0 --metric loss --metric kl --format json | jq -c .rows[1].after");
     /* A sum of the same terms in another order. */
-    expect_exactly("{ \"$A\" score " LILY "--ablate L2H0 --format json | jq '-.logprob / .n'; \"$A\" run " LILY "--ablate L2H0 "
-                   "--metric loss --format json | jq .rows[0].after; } | jq -s '(.[0] - .[1]) / .[0] | fabs < 1e-12'",
+    expect_exactly("{ \"$A\" score " LILY "--ablate L2H0 --format json | jq '-.logprob / .n'; \"$A\" run " LILY
+                   "--ablate L2H0 --metric loss --format json | jq .rows[0].after; } | jq -s '(.[0] - .[1]) / .[0] | "
+                   "fabs < 1e-12'",
                    "true\n");
 }
 END_TEST
@@ -177,12 +179,12 @@ START_TEST(a_grid_of_heads)
                    "layer,head,metric,before,after,difference\n");
     expect_exactly(GRID "--format csv | wc -l", "49\n");
     expect_same(GRID "--layer 3 --format json | jq -c '.edits[0], (.rows[] | .before, .after)'",
-                "echo '\"L0H0 *= 0.5\"'; \"$A\" run " LILY "--metric kl " TERMS "--edit 'L0H0 *= 0.5' --format json | "
-                                                                                "jq -c '.rows[] | .after' >$D/before; "
-                                                                                "for h in {0..3}; do \"$A\" run " LILY "--metric kl " TERMS "--edit 'L0H0 *= 0.5' --ablate "
-                                                                                        "L3H$h --format json | jq -c "
-                                                                                        "'.rows[] | .after' | paste -d "
-                                                                                        "'\\n' $D/before -; done");
+                "echo '\"L0H0 *= 0.5\"'; "
+                "\"$A\" run " LILY "--metric kl " TERMS "--edit 'L0H0 *= 0.5' --format json | "
+                "jq -c '.rows[] | .after' >$D/before; "
+                "for h in {0..3}; do \"$A\" run " LILY "--metric kl " TERMS
+                "--edit 'L0H0 *= 0.5' --ablate L3H$h --format json | "
+                "jq -c '.rows[] | .after' | paste -d '\\n' $D/before -; done");
     expect_same("\"$A\" run " LILY "--ablations --metric kl --format json | jq -c '.rows[] | .after'",
                 "\"$A\" run " LILY "--ablations --format json | jq -c '.rows[] | .kl'");
 }

@@ -31,7 +31,8 @@ static const struct { const char *line; bool paged; } cases[] = {
     {MARKED "\"$A\" models --format names", false},                             /* it fits */
     {MARKED "\"$A\" run -m tiny -s 'Lily lost her red ball'", false},           /* the first look is made to fit */
     {"stty cols 60 rows 9; " MARKED "\"$A\" diff life life", false},
-    {"stty cols 10 rows 9; " MARKED "\"$A\" diff life life", true},           /* long lines take several of the screen */
+    /* long lines take several of the screen */
+    {"stty cols 10 rows 9; " MARKED "\"$A\" diff life life", true},
     {MARKED "\"$A\" help run --no-pager", false},
     {MARKED "\"$A\" help run | cat", false},
     {MARKED "\"$A\" run -s Life --show '*' --format json", false},
@@ -39,14 +40,16 @@ static const struct { const char *line; bool paged; } cases[] = {
     {"ATTN_PAGER=' ' PAGER=\"sed 's/^/P /'\" \"$A\" help run", false},
     {"unset ATTN_PAGER; PAGER= \"$A\" help run", false},
     {"unset ATTN_PAGER PAGER; TERM=dumb \"$A\" help run", false},
-    {"mkdir $D/bin; printf '#!/bin/sh\\nsed \"s/^/P $LESS /\"\\n' >$D/bin/less; chmod +x $D/bin/less; unset ATTN_PAGER PAGER; "
+    {"mkdir $D/bin; printf '#!/bin/sh\\nsed \"s/^/P $LESS /\"\\n' >$D/bin/less; chmod +x $D/bin/less; "
+     "unset ATTN_PAGER PAGER; "
      "TERM=xterm PATH=$D/bin:$PATH \"$A\" help run", true},
 };
 
 START_TEST(long_reports_are_paged)
 {
     if (!no_terminal())
-        ck_assert_msg(is_paged(cases[_i].line) == cases[_i].paged, "%s\nis %spaged", cases[_i].line, cases[_i].paged ? "not " : "");
+        ck_assert_msg(is_paged(cases[_i].line) == cases[_i].paged,
+                      "%s\nis %spaged", cases[_i].line, cases[_i].paged ? "not " : "");
 }
 END_TEST
 
@@ -62,7 +65,8 @@ END_TEST
 /* All of the text arrives, as wide and as coloured as without a pager. */
 START_TEST(the_text_is_the_same)
 {
-    static const char *const lines[] = {"help run", "run -s 'Life is short, eat dessert first' --show '*'", "heads -m tiny -s 'Lily lost her'"};
+    static const char *const lines[] = {"help run", "run -s 'Life is short, eat dessert first' --show '*'",
+                                        "heads -m tiny -s 'Lily lost her'"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines && !no_terminal(); i++) {
         char *plain = strdup(on_terminal(printed("TERM=xterm \"$A\" %s", lines[i]), 0));
         ck_assert_str_eq(on_terminal(printed("TERM=xterm ATTN_PAGER='cat -' \"$A\" %s", lines[i]), 0), plain);
@@ -71,7 +75,8 @@ START_TEST(the_text_is_the_same)
 }
 END_TEST
 
-/* A pager that is missing, ends early, fails or is ended changes neither the status nor, if it showed nothing, what is seen. */
+/* A pager that is missing, ends early, fails or is ended changes neither the status nor, if it showed nothing,
+ * what is seen. */
 START_TEST(a_pager_that_fails_changes_nothing)
 {
     if (no_terminal())
@@ -80,8 +85,10 @@ START_TEST(a_pager_that_fails_changes_nothing)
     ck_assert_str_eq(on_terminal("ATTN_PAGER='head -n 1' \"$A\" help info", 0),
                      "attn-cli info - describe a model: family, sizes, choices, digest, tensors\r\n");
     ck_assert_str_eq(on_terminal("ATTN_PAGER=false \"$A\" help run", 0), "");
-    ck_assert_str_eq(on_terminal("ATTN_PAGER=true \"$A\" diff --all -m tiny --with tiny --ablate L0H1 -s 'Lily lost her'", 1), "");
-    ck_assert_str_eq(on_terminal("exec 2>/dev/null; ATTN_PAGER='exec sleep 30' \"$A\" help run & sleep 0.5; kill $!; r=0; wait $! || r=$?; "
+    ck_assert_str_eq(on_terminal("ATTN_PAGER=true \"$A\" diff --all -m tiny --with tiny --ablate L0H1 -s 'Lily "
+                                 "lost her'", 1), "");
+    ck_assert_str_eq(on_terminal("exec 2>/dev/null; ATTN_PAGER='exec sleep 30' \"$A\" help run & sleep 0.5; kill $!; "
+                                 "r=0; wait $! || r=$?; "
                                  "exit $r", 143), "");
 }
 END_TEST
@@ -91,7 +98,8 @@ START_TEST(notes_keep_their_place)
 {
     if (no_terminal())
         return;
-    const char *shown = on_terminal("printf 'Life\\r\\n%.0s' $(seq 40) >$D/two; " MARKED "\"$A\" tokenize -m tiny -f $D/two", 0);
+    const char *shown =
+        on_terminal("printf 'Life\\r\\n%.0s' $(seq 40) >$D/two; " MARKED "\"$A\" tokenize -m tiny -f $D/two", 0);
     const char *note = strstr(shown, "P /"), *table = strstr(shown, "P index");
     ck_assert_msg(note && table && note < table, "%.999s", shown);
     shown = on_terminal(MARKED "\"$A\" tokenize -m tiny -f $D/two 2>$D/said; cat $D/said", 0);
@@ -105,9 +113,12 @@ END_TEST
 
 /* Commands that print texts of the vocabulary in formats for programs: $M, a model of such words and a text of them. */
 #define PROGRAMS \
-    "\"$A\" run $M --format tidy --show pattern; \"$A\" run $M --format csv --show pattern; \"$A\" run $M --format csv --show tokens; " \
-    "\"$A\" run $M --format json --show pattern; \"$A\" run $M --format svg --show pattern; \"$A\" generate $M --format json; " \
-    "\"$A\" lens $M --format csv; \"$A\" lens $M --format json; \"$A\" score $M --format json; \"$A\" tokenize $M --format json; " \
+    "\"$A\" run $M --format tidy --show pattern; \"$A\" run $M --format csv --show pattern; " \
+    "\"$A\" run $M --format csv --show tokens; " \
+    "\"$A\" run $M --format json --show pattern; \"$A\" run $M --format svg --show pattern; " \
+    "\"$A\" generate $M --format json; " \
+    "\"$A\" lens $M --format csv; \"$A\" lens $M --format json; \"$A\" score $M --format json; " \
+    "\"$A\" tokenize $M --format json; " \
     "\"$A\" batch $M --format tidy --show pattern; \"$A\" batch $M --format ndjson --show pattern; " \
     "\"$A\" batch $M --format summary; \"$A\" vocab -f $D/t"
 
@@ -120,9 +131,11 @@ START_TEST(formats_for_programs_do_not_steer_the_terminal)
     size_t step, n = 0;
     if (no_terminal())
         return;
-    succeed("printf '" STEERING "' >$D/t; \"$A\" vocab -q -f $D/t -o $D/v.json; \"$A\" init -q -o $D/m --vocab $D/v.json "
+    succeed("printf '" STEERING
+            "' >$D/t; \"$A\" vocab -q -f $D/t -o $D/v.json; \"$A\" init -q -o $D/m --vocab $D/v.json "
             "--n-layer 1 --n-head 1 --d-model 2 --n-ctx 9 --unembed true --residual true --output-projection true");
-    const char *shown = on_terminal(printed("export ATTN_PAGER='%s' M=\"-m $D/m -f $D/t -q\"; " PROGRAMS, pagers[_i]), 0);
+    const char *shown =
+        on_terminal(printed("export ATTN_PAGER='%s' M=\"-m $D/m -f $D/t -q\"; " PROGRAMS, pagers[_i]), 0);
     for (size_t i = 0, len = strlen(shown); i < len; i += step)
         ck_assert_msg(!is_steering(attn_utf8_next(shown + i, len - i, &step)), "obeys %.60s", shown + i);
     for (const char *at = shown; (at = strstr(at, "]0;x")); at++)
@@ -133,9 +146,12 @@ END_TEST
 
 START_TEST(programs_get_what_they_got)
 {
-    expect_exactly("printf '" STEERING "' >$D/t; \"$A\" vocab -q -f $D/t -o $D/v.json; \"$A\" init -q -o $D/m --vocab $D/v.json "
-                   "--n-layer 1 --n-head 1 --d-model 2 --n-ctx 9; \"$A\" run -m $D/m -f $D/t --format csv --show tokens",
-                   "index,id,text,start,end\n0,1,\033]0;x\007,0,6\n1,0,\033[2J,7,11\n2,3,\302\23331m,12,17\n3,4,\u202eabc,18,24\n"
+    expect_exactly("printf '" STEERING
+                   "' >$D/t; \"$A\" vocab -q -f $D/t -o $D/v.json; \"$A\" init -q -o $D/m --vocab $D/v.json "
+                   "--n-layer 1 --n-head 1 --d-model 2 --n-ctx 9; "
+                   "\"$A\" run -m $D/m -f $D/t --format csv --show tokens",
+                   "index,id,text,start,end\n0,1,\033]0;x\007,0,6\n1,0,\033[2J,7,11\n2,3,\302\23331m,12,17\n"
+                   "3,4,\u202eabc,18,24\n"
                    "4,2,\177z,25,27\n");
     expect_exactly("\"$A\" tokenize -m $D/m -f $D/t --format json | jq -rj .text | cmp - $D/t && echo same", "same\n");
 }
@@ -145,7 +161,8 @@ END_TEST
 
 static const char *const messages[] = {
     "run -s Life --format nonsense", "run --ids 0,1,9999", "info -m '目録 目録目録 目録目録目録 目録 目録目録目録目録 目録目録目録'",
-    "run -s Life --edit 'L0H7 = 0'", "info -m \"$(printf 'e\\u0301e\\u0301 e\\u0301e\\u0301e\\u0301e\\u0301e\\u0301 %.0s' 1 2 3 4)\"",
+    "run -s Life --edit 'L0H7 = 0'",
+    "info -m \"$(printf 'e\\u0301e\\u0301 e\\u0301e\\u0301e\\u0301e\\u0301e\\u0301 %.0s' 1 2 3 4)\"",
 };
 
 /* What a terminal shows, with lines that go on joined again, is what a pipe gets; each line fits if its words do. */
@@ -154,7 +171,8 @@ START_TEST(messages_wrap_between_words)
     if (no_terminal())
         return;
     int status = sh(printed("\"$A\" %s 2>&1", messages[_i]))->status;
-    char *piped = strdup(sh(printed("\"$A\" %s 2>&1", messages[_i]))->text), *shown = strdup(on_terminal(printed("\"$A\" %s", messages[_i]), status));
+    char *piped = strdup(sh(printed("\"$A\" %s 2>&1", messages[_i]))->text),
+        *shown = strdup(on_terminal(printed("\"$A\" %s", messages[_i]), status));
     char *to = piped;
     size_t lines = 0;
     for (char *line = shown, *end; (end = strstr(line, "\r\n")); line = end + 2, lines++) {

@@ -1,5 +1,5 @@
-/* test_schemas.c - attn-cli help --json: what it says of commands and options, and that everything the program writes as
- * JSON is as the schemas there say. */
+/* test_schemas.c - attn-cli help --json: what it says of commands and options, and that everything the program writes
+ * as JSON is as the schemas there say. */
 #include "suites.h"
 
 #include "schema.h"
@@ -59,7 +59,8 @@ static void check(const char *name, const char *text, const cJSON *schema, const
 /* Lines that print JSON: one document, or one in each line. */
 static const struct { const char *schema, *line; bool lines; } written[] = {
     {"run", "\"$A\" run -m life -s 'Life is' --show '*' --format json", false},
-    {"run", "\"$A\" run -m life --ids 0,4 --layer 0 --attention window:2 --scale 0.5 --dropout 0.1 --seed 2 --format json", false},
+    {"run", "\"$A\" run -m life --ids 0,4 --layer 0 --attention window:2 --scale 0.5 --dropout 0.1 --seed 2 "
+     "--format json", false},
     {"run", "\"$A\" run -m tiny -s 'Tom and' --show logits,pattern --ablate L0H0 --format json", false},
     {"run", "\"$A\" run -m life -s 'Life is' --cross 'eat first' --format json", false},
     {"run", "\"$A\" run -m tiny -s 'Lily lost her red' --words --show pattern --format json", false},
@@ -69,24 +70,29 @@ static const struct { const char *schema, *line; bool lines; } written[] = {
     {"measured", "\"$A\" run -m tiny -s 'Tom and' --metric loss --metric kl --ablate L0H0 --format json", false},
     {"measured", "\"$A\" run -m tiny -s 'Tom and' --ablations --head 0,1 --metric loss --format json", false},
     {"record", TWO "--format ndjson 2>/dev/null", true},
-    {"record", "\"$A\" run -m life -s 'Life is' --format json | jq -c '{id: 7, text}' | \"$A\" batch -q -m life -f - --input ndjson "
-               "--format ndjson --edit 'L0H0 = 0' --show '*'", true},
-    {"grid", "printf '{\"text\":\"Life is\",\"from\":\"Life eat\"}\\n{\"text\":\"Life\",\"from\":\"Life eat\"}\\n' >$D/p.ndjson && "
-             "ends 3 \"$A\" batch -q -m tiny -f $D/p.ndjson --patch resid_pre --over layer,pos --metric kl --format ndjson 2>/dev/null", true},
+    {"record", "\"$A\" run -m life -s 'Life is' --format json | jq -c '{id: 7, text}' | "
+               "\"$A\" batch -q -m life -f - --input ndjson --format ndjson --edit 'L0H0 = 0' --show '*'", true},
+    {"grid", "printf '{\"text\":\"Life is\",\"from\":\"Life eat\"}\\n{\"text\":\"Life\",\"from\":\"Life eat\"}\\n' "
+             ">$D/p.ndjson && ends 3 \"$A\" batch -q -m tiny -f $D/p.ndjson --patch resid_pre --over layer,pos "
+             "--metric kl --format ndjson 2>/dev/null", true},
     {"journal", TWO "-o $D/o.ndjson 2>/dev/null; cat $D/o.ndjson.json", false},
     {"journal", TWO "-o $D/o.csv --format tidy --shard 1/2 --summary $D/s.csv 2>/dev/null; cat $D/o.csv.json", false},
     {"manifest", "\"$A\" run -q -m life -s 'Life is' --show '*' --format npy -o $D/m && cat $D/m/manifest.json", false},
-    {"manifest", "\"$A\" run -q -m life -s 'Life is' --format csv -o $D/m --cross 'eat first' && cat $D/m/manifest.json", false},
-    {"manifest", "\"$A\" run -q -m tiny -s 'Lily lost' --words --show pattern --edit 'L0H0 = 0' --format npy -o $D/m && cat $D/m/manifest.json", false},
+    {"manifest",
+     "\"$A\" run -q -m life -s 'Life is' --format csv -o $D/m --cross 'eat first' && cat $D/m/manifest.json", false},
+    {"manifest", "\"$A\" run -q -m tiny -s 'Lily lost' --words --show pattern --edit 'L0H0 = 0' --format npy -o $D/m "
+     "&& cat $D/m/manifest.json", false},
     {"manifest", TRAINED "cat $D/t/watch/manifest.json", false},
     {"settings", TRAINED "cat $D/t/train.json", false},
     {"config", TRAINED "cat $D/t/config.json", false},
-    {"config", "\"$A\" init -q -o $D/n --vocab models/life/vocab.json --unknown is --n-layer 1 --n-head 1 --d-model 4 --d-mlp 4 --mlp relu2 "
-               "--norm rmsnorm --norm-weight false --norm-embed true --final-norm false && cat $D/n/config.json", false},
+    {"config", "\"$A\" init -q -o $D/n --vocab models/life/vocab.json --unknown is --n-layer 1 --n-head 1 --d-model 4 "
+               "--d-mlp 4 --mlp relu2 --norm rmsnorm --norm-weight false --norm-embed true --final-norm false && "
+               "cat $D/n/config.json", false},
     {"vocabulary", TRAINED "cat $D/t/vocab.json", false},
     {"tokenize", "\"$A\" tokenize -m tiny -s 'Tom and' --format json", false},
     {"tokenize", "\"$A\" tokenize -m tiny -s '' --format json", false},
-    {"line", "printf 'Life is\\n\\nnope\\n' >$D/l.txt; \"$A\" tokenize -q -m life -f $D/l.txt --lines --format json 2>/dev/null || true", true},
+    {"line", "printf 'Life is\\n\\nnope\\n' >$D/l.txt; \"$A\" tokenize -q -m life -f $D/l.txt --lines --format json "
+     "2>/dev/null || true", true},
     {"generate", "\"$A\" generate -m tiny -s Tom -n 3 --ablate L0H1 --temperature 1 --seed 2 --format json", false},
     {"generate", "\"$A\" generate -m " GPT2 " --ids 1,2 -n 2 --format json 2>/dev/null", false},
     {"score", "\"$A\" score -m tiny -s 'Tom and Lily' --format json", false},
@@ -99,13 +105,15 @@ static const struct { const char *schema, *line; bool lines; } written[] = {
     {"attribute", "\"$A\" attribute -m tiny -s 'Tom' --target ' and' --foil 3 --neurons 3 --format json", false},
     {"attribute", "\"$A\" attribute -m " GPT2 " --ids 1,5 --target 4 --pos 0 --ablate L0H0 --format json", false},
     {"patch", "\"$A\" patch " PATCH "--what resid_pre --over layer,pos --format json", false},
-    {"patch", "\"$A\" patch " PATCH "--what context --over layer,head --method gradient --edit 'L0H0 = 0' --format json", false},
+    {"patch",
+     "\"$A\" patch " PATCH "--what context --over layer,head --method gradient --edit 'L0H0 = 0' --format json", false},
     {"patch", "\"$A\" patch " PATCH "--what embed --over pos --format json", false},
     {"variants", "\"$A\" variants -m tiny -s 'Tom and' --format json", false},
     {"diff", "\"$A\" diff -m tiny --with tiny -s 'Tom and' --edit 'L0H0 = 0' --all --format json || true", false},
     {"diff", "\"$A\" diff -m life --with life -s 'Life is' --exact --format json", false},
     {"diff", "\"$A\" diff journey journey-causal --format json || true", false},
-    {"diff", "\"$A\" run -m life -s 'Life is' --show '*' -o $D/a.npz; \"$A\" run -m life -s 'Life is short' -o $D/b.npz; "
+    {"diff",
+     "\"$A\" run -m life -s 'Life is' --show '*' -o $D/a.npz; \"$A\" run -m life -s 'Life is short' -o $D/b.npz; "
              "\"$A\" diff $D/a.npz $D/b.npz --format json || true", false},
     {"info", "\"$A\" info -m life --format json", false},
     {"info", "\"$A\" info -m tiny -s 'Tom and' --check --digest full --format json", false},
@@ -127,7 +135,8 @@ START_TEST(what_is_written_is_as_its_schema_says)
     const char *name = written[_i].schema, *line = written[_i].line;
     char *text = strdup(succeed(line)->text);
     ck_assert_msg(*text, "%s: prints nothing", line);
-    for (char *at = written[_i].lines ? strtok(text, "\n") : text; at; at = written[_i].lines ? strtok(NULL, "\n") : NULL)
+    for (char *at = written[_i].lines ? strtok(text, "\n") : text; at;
+         at = written[_i].lines ? strtok(NULL, "\n") : NULL)
         check(name, at, schema_of(name), line);
     free(text);
 }
@@ -197,16 +206,19 @@ END_TEST
 /* Commands and options are those of the help for readers. */
 START_TEST(it_lists_what_the_help_does)
 {
-    expect_same("$A help --json | jq -r '.commands[].name'", "$A help | sed -n '/^Commands:/,/^$/p' | sed -n 's/^  \\([a-z][a-z]*\\) .*/\\1/p'");
+    expect_same("$A help --json | jq -r '.commands[].name'",
+                "$A help | sed -n '/^Commands:/,/^$/p' | sed -n 's/^  \\([a-z][a-z]*\\) .*/\\1/p'");
     expect_same("$A help --json | jq -r '.commands[] | .options[].name' | sort",
                 "for c in $($A help --json | jq -r '.commands[].name'); do $A help $c --all; done | "
                 "sed -n 's/^  \\(-., \\|    \\)--\\([a-z0-9-]*\\).*/\\2/p' | sort");
-    expect_exactly("$A help --json | jq -c '.commands[] | select(.name == \"score\") | .options[] | select(.name == \"threads\") | "
+    expect_exactly("$A help --json | jq -c '.commands[] | select(.name == \"score\") | .options[] | "
+                   "select(.name == \"threads\") | "
                    "[.letter, .argument, .type, .minimum, .repeats]'", "[\"t\",\"N\",\"number\",1,false]\n");
     expect_exactly("$A help lens --json | jq -c '[.commands[].name], (.schemas | keys)'", "[\"lens\"]\n[\"lens\"]\n");
     expect_exactly("$A help --json | jq -c '[.topics[] | {name, n: (.terms | length > 3)}]'",
                    "[{\"name\":\"edits\",\"n\":true},{\"name\":\"kinds\",\"n\":true}]\n");
-    expect_exactly("$A help --json | jq -r '.formats[] | select(.ending == \".pdf\") | .of | join(\",\")'", "run,batch,pictures\n");
+    expect_exactly("$A help --json | jq -r '.formats[] | select(.ending == \".pdf\") | .of | join(\",\")'",
+                   "run,batch,pictures\n");
     expect("$A help --json --man 2>&1", 2, "--json and --man do not go together");
     expect("$A help nonsense --json 2>&1", 2, "unknown command 'nonsense'");
 }
@@ -221,9 +233,11 @@ static const struct { const char *schema, *value, *why; } faults[] = {
     {"models", "[{\"name\":\"x\",\"path\":null,\"where\":\"\",\"bytes\":0.5}]", "/0/bytes: is of none of 2 types"},
     {"models", "[{\"name\":\"x\",\"path\":null,\"where\":\"\",\"more\":1}]", "/0: more is not declared"},
     {"vocabulary", "{\"a\":1.5}", "/a: expected integer"},
-    {"tokenize", "{\"version\":\"\",\"text\":\"\",\"ids\":[],\"tokens\":[{\"id\":1,\"text\":null,\"raw\":null,\"no\":1}]}",
+    {"tokenize",
+     "{\"version\":\"\",\"text\":\"\",\"ids\":[],\"tokens\":[{\"id\":1,\"text\":null,\"raw\":null,\"no\":1}]}",
      "/tokens/0: no is not declared"},
-    {"generate", "{\"version\":\"\",\"model\":{\"name\":\"\",\"family\":\"\",\"digest\":\"\"},\"tokens\":[],\"n_prompt\":0,"
+    {"generate",
+     "{\"version\":\"\",\"model\":{\"name\":\"\",\"family\":\"\",\"digest\":\"\"},\"tokens\":[],\"n_prompt\":0,"
                  "\"text\":null,\"stop\":\"never\"}", "/stop: is none of the 4 values listed"},
     {"line", "{\"line\":1,\"error\":\"\",\"ids\":[]}", ": ids is not declared"},
 };

@@ -1,4 +1,5 @@
-/* The first look: what `run` shows on a terminal, and with --format screen anywhere.  The transcripts have whole ones. */
+/* The first look: what `run` shows on a terminal, and with --format screen anywhere.  The transcripts
+ * have whole ones. */
 #include "suites.h"
 
 #include "golden.h"
@@ -13,7 +14,8 @@
 #define CARD "-m tiny -s 'Life is short, eat dessert first'"
 #define LIFE_CARD "-m life -s 'Life is short, eat dessert first'"
 #define BALL "-s 'Lily lost her red ball'"
-#define LONG_TEXT "-m tiny -s 'Once upon a time there was a little girl named Lily who loved to play outside in the park with her red ball.'"
+#define LONG_TEXT "-m tiny -s 'Once upon a time there was a little girl named Lily who loved to play outside in the " \
+    "park with her red ball.'"
 
 enum { LINES = 45 };
 
@@ -32,11 +34,14 @@ static void fits(const char *screen, size_t columns, size_t most)
 }
 
 static const char *const inputs[] = {
-    CARD, LIFE_CARD, LONG_TEXT, "-m models/stacked -s 'The cat sees the moth'", "-m tiny --ids 5", "-m tiny -s it --cross 'Lily lost her red ball'",
-    LONG_TEXT " --cross 'Lily lost her red ball'", CARD " --ablate L2H0 --edit 'L1.mlp.out = 0'", "-m $D/wide --ids 1,2,3,4,5,6,7,8,9",
+    CARD, LIFE_CARD, LONG_TEXT, "-m models/stacked -s 'The cat sees the moth'", "-m tiny --ids 5",
+    "-m tiny -s it --cross 'Lily lost her red ball'",
+    LONG_TEXT " --cross 'Lily lost her red ball'", CARD " --ablate L2H0 --edit 'L1.mlp.out = 0'",
+    "-m $D/wide --ids 1,2,3,4,5,6,7,8,9",
     "-m $D/wide --ids 1,2,3 --attention full", "-m life -s Life --attention linear", CARD " --layer 1 --head 2,3",
     CARD " --attention block:2 --cell 5 --palette magma", LONG_TEXT " --attention strided:2,3",
-    LONG_TEXT " -q --ablate L0H0,L0H1,L2H0,L2H1,L4H2 --edit 'L1.mlp.out[pos=0] = text(\"a text so long that an edit which takes its numbers is wider than a screen\")'",
+    LONG_TEXT " -q --ablate L0H0,L0H1,L2H0,L2H1,L4H2 --edit 'L1.mlp.out[pos=0] = text(\"a text so long that an edit "
+    "which takes its numbers is wider than a screen\")'",
 };
 
 START_TEST(everything_fits)
@@ -56,7 +61,8 @@ static const struct { const char *kind, *row; } hiding[] = {
 
 START_TEST(hidden_keys_are_drawn_as_such)
 {
-    const char *line = printed("\"$A\" run -m tiny -s 'Lily lost her red ball in the park' --format screen --attention %s", hiding[_i].kind);
+    const char *line = printed("\"$A\" run -m tiny -s 'Lily lost her red ball in the park' --format screen "
+                               "--attention %s", hiding[_i].kind);
     const char *row = strstr(succeed(line)->text, "\n Lily  ██");
     ck_assert_msg(row && strstr(row, hiding[_i].row), "%s", row ? row : line);
 }
@@ -69,7 +75,8 @@ START_TEST(a_space_shown_as_a_dot_is_explained)
     expect("\"$A\" run -m life -s 'Life is' --format screen | head -1", 0, ", 2 tokens\n");
     expect_exactly("\"$A\" run -m tiny -s 'Lily lost' --layer 0 --head 0 | head -1", "tokens\n");
     if (!no_terminal())
-        ck_assert_ptr_nonnull(strstr(on_terminal("TERM=dumb \"$A\" run -m tiny -s 'Lily lost' --layer 0", 0), "tokens; · is a space\r\n"));
+        ck_assert_ptr_nonnull(strstr(on_terminal("TERM=dumb \"$A\" run -m tiny -s 'Lily lost' --layer 0", 0),
+                                     "tokens; · is a space\r\n"));
 }
 END_TEST
 
@@ -104,8 +111,8 @@ START_TEST(heads_are_ranked_as_heads_ranks_them)
         const cJSON *role = golden_find(head, "label");
         double share = role ? golden_number(head, role->valuestring) : 0;
         const char *does = strdup(role ? printed("%s %.2f", role->valuestring, share) : "no clear role");
-        const char *line = printed("L%.0fH%.0f    %s, entropy %.2f", golden_number(head, "layer"), golden_number(head, "head"),
-                                   does, golden_number(head, "entropy"));
+        const char *line = printed("L%.0fH%.0f    %s, entropy %.2f", golden_number(head, "layer"),
+                                   golden_number(head, "head"), does, golden_number(head, "entropy"));
         bool there = strstr(screen, line);
         least = there ? fmin(least, share) : least;
         most = there ? most : fmax(most, share);
@@ -147,7 +154,8 @@ END_TEST
 
 static const cJSON *at(const cJSON *array, int i) { return cJSON_GetArrayItem(array, i); }
 
-/* The largest weight of token q in all heads of all layers, of keys other than itself and the first; the first that is as large. */
+/* The largest weight of token q in all heads of all layers, of keys other than itself and the first; the first that
+ * is as large. */
 static const char *target_of(const cJSON *doc, int q)
 {
     static char line[128];
@@ -163,7 +171,8 @@ static const char *target_of(const cJSON *doc, int q)
                     continue;
                 best = x;
                 const char *key = golden_string(at(golden_get(doc, "tokens"), k), "text");
-                snprintf(line, sizeof line, "%s%s %.2f (L%.0fH%.0f)", *key == ' ' ? "\u00B7" : "", key + (*key == ' '), x,
+                snprintf(line, sizeof line,
+                         "%s%s %.2f (L%.0fH%.0f)", *key == ' ' ? "\u00B7" : "", key + (*key == ' '), x,
                          golden_number(act, "layer"), at(golden_get(act, "heads"), h)->valuedouble);
             }
         }
@@ -185,7 +194,8 @@ START_TEST(each_token_has_a_target)
     for (int q = 0; q < looking[_i].n; q++) {
         screen = q < looking[_i].first ? screen : strstr(screen + 1, " \u2192 ");
         const char *want = printed(" \u2192 %s\n", target_of(doc, q));
-        ck_assert_msg(q < looking[_i].first || (screen && !strncmp(screen, want, strlen(want))), "token %d: %.60s, expected %s", q,
+        ck_assert_msg(q < looking[_i].first || (screen && !strncmp(screen, want, strlen(want))),
+                      "token %d: %.60s, expected %s", q,
                       screen ? screen : "nothing", want);
     }
     ck_assert(!strstr(screen + 1, " \u2192 "));
@@ -196,21 +206,26 @@ END_TEST
 /* Students compare the vectors of small models; what does not fit a line is no help. */
 START_TEST(wide_vectors_are_left_out)
 {
-    static const char whom[] = "what each token looks at most, beyond itself and the first\n", of[] = ": context vectors: length, then ";
+    static const char whom[] = "what each token looks at most, beyond itself and the first\n",
+        of[] = ": context vectors: length, then ";
     ck_assert(strstr(screen_of(CARD), whom) && !strstr(screen_of(CARD), of));
     ck_assert(strstr(screen_of(LIFE_CARD), of) && !strstr(screen_of(LIFE_CARD), whom));
     ck_assert_ptr_nonnull(strstr(screen_of("-m journey -s 'Your journey starts with one step'"), of));
-    ck_assert_ptr_nonnull(strstr(screen_of(LONG_TEXT), "\nwhat each of the last 12 tokens looks at most, beyond itself and the first\n"));
-    ck_assert_ptr_nonnull(strstr(screen_of("-m tiny -s it --cross 'Lily lost her red ball'"), "\nwhat each token looks at most\n"));
+    ck_assert_ptr_nonnull(strstr(screen_of(LONG_TEXT),
+                                 "\nwhat each of the last 12 tokens looks at most, beyond itself and the first\n"));
+    ck_assert_ptr_nonnull(strstr(screen_of("-m tiny -s it --cross 'Lily lost her red ball'"),
+                                 "\nwhat each token looks at most\n"));
 }
 END_TEST
 
 START_TEST(the_layer_has_a_reason)
 {
-    const char *screen = screen_of(CARD), *why = strstr(screen, "\nshown because L"), *best = strstr(screen, " clearest of 24)\nL");
+    const char *screen = screen_of(CARD), *why = strstr(screen, "\nshown because L"),
+        *best = strstr(screen, " clearest of 24)\nL");
     int layer = -1, head = -1, l = -1, h = -1, drawn = -1;
     ck_assert(why && best && sscanf(why, "\nshown because L%dH%d has", &layer, &head) == 2 &&
-              sscanf(best, " clearest of 24)\nL%dH%d ", &l, &h) == 2 && sscanf(strstr(screen, "\nlayer "), "\nlayer %d:", &drawn) == 1);
+              sscanf(best, " clearest of 24)\nL%dH%d ", &l, &h) == 2 &&
+              sscanf(strstr(screen, "\nlayer "), "\nlayer %d:", &drawn) == 1);
     ck_assert(l == layer && h == head && drawn == layer);
     ck_assert_ptr_null(strstr(screen_of(CARD " --layer 1"), "shown as"));
     ck_assert_ptr_null(strstr(screen_of(LIFE_CARD), "shown as"));
@@ -239,7 +254,8 @@ START_TEST(a_long_text_shows_its_end)
 {
     const char *screen = screen_of(LONG_TEXT);
     ck_assert_ptr_nonnull(strstr(screen, " 24 tokens, the last 12 shown; \u00B7 is a space\n"));
-    succeed(printed("[ $(\"$A\" run -m tiny --ids $(seq -s, 100) --format screen | sed -n '/^tokens/,/^$/p' | wc -l) = 3 ]"));
+    succeed(printed("[ $(\"$A\" run -m tiny --ids $(seq -s, 100) --format screen | sed -n '/^tokens/,/^$/p' | "
+                    "wc -l) = 3 ]"));
 }
 END_TEST
 
@@ -247,46 +263,56 @@ END_TEST
 
 START_TEST(terminals_get_it_unless_something_is_asked_for)
 {
-    static const char *const asked[] = {"--show pattern", "--format text", "--layer 0", "--head 0", "--precision 3", "--gradient 'loss'"};
+    static const char *const asked[] = {"--show pattern", "--format text", "--layer 0", "--head 0", "--precision 3",
+                                        "--gradient 'loss'"};
     expect("\"$A\" run " LIFE_CARD, 0, "blocks.0.attn.context");
     expect("\"$A\" run " LIFE_CARD " -o $D/x.txt && cat $D/x.txt", 0, "blocks.0.attn.context");
     if (no_terminal())
         return;
-    ck_assert_ptr_nonnull(strstr(on_terminal("TERM=dumb \"$A\" run -m tiny -s 'Life is'", 0), "tiny: 6 layers of 4 heads, 2 tokens"));
+    ck_assert_ptr_nonnull(strstr(on_terminal("TERM=dumb \"$A\" run -m tiny -s 'Life is'", 0),
+                                 "tiny: 6 layers of 4 heads, 2 tokens"));
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
-        ck_assert_ptr_null(strstr(on_terminal(printed("TERM=dumb \"$A\" run -m tiny -s 'Life is' %s", asked[i]), 0), "6 layers of 4 heads"));
+        ck_assert_ptr_null(strstr(on_terminal(printed("TERM=dumb \"$A\" run -m tiny -s 'Life is' %s", asked[i]), 0),
+                                  "6 layers of 4 heads"));
 }
 END_TEST
 
 START_TEST(what_it_cannot_show_is_said)
 {
-    expect("\"$A\" run -m tiny -s Life --format screen --show embed 2>&1", 2, "a screen shows attention patterns, and none is selected");
-    expect("\"$A\" run -m tiny -s 'Life is' --format screen --gradient loss 2>&1", 2, "a screen shows a run and no gradients");
+    expect("\"$A\" run -m tiny -s Life --format screen --show embed 2>&1", 2,
+           "a screen shows attention patterns, and none is selected");
+    expect("\"$A\" run -m tiny -s 'Life is' --format screen --gradient loss 2>&1", 2,
+           "a screen shows a run and no gradients");
 }
 END_TEST
 
 /* ---- the commands to go on with ---- */
 
 static const char *const retyped[] = {
-    LIFE_CARD, CARD, "-m life -s 'Life is short' --cross 'eat dessert first'", CARD " --ablate L2H0", CARD " --attention window:2",
+    LIFE_CARD, CARD, "-m life -s 'Life is short' --cross 'eat dessert first'", CARD " --ablate L2H0",
+    CARD " --attention window:2",
     "-m tiny -s $'Lily lost\\n-s it\\'s \\\\ \\u200b\\t'",
     "-m tiny -s \"it's a \\$HOME of -s and \\\"'\"",
 };
 
 START_TEST(its_commands_work)
 {
-    succeed(printed("\"$A\" run %s --format screen | sed -n '/^step by step/,$p' | cut -c 15- >$D/next.sh", retyped[_i]));
+    succeed(printed("\"$A\" run %s --format screen | sed -n '/^step by step/,$p' | cut -c 15- >$D/next.sh",
+                    retyped[_i]));
     ck_assert_str_eq(succeed("grep -c '^attn-cli' $D/next.sh")->text, strstr(retyped[_i], "--cross") ? "2\n" : "3\n");
-    succeed("b=$(realpath \"$A\") && cd $D && attn-cli() { \"$b\" \"$@\" >>out; } && . ./next.sh && test -s page.html && test -s out");
+    succeed("b=$(realpath \"$A\") && cd $D && attn-cli() { \"$b\" \"$@\" >>out; } && . ./next.sh && "
+            "test -s page.html && test -s out");
     succeed(printed("\"$A\" run %s -o $D/own.html && cmp $D/own.html $D/page.html", retyped[_i]));
 }
 END_TEST
 
 START_TEST(the_derivation_is_of_what_is_shown)
 {
-    expect_exactly("\"$A\" run " CARD " --format screen | sed -n 's/^L\\([0-9]*\\)H\\([0-9]*\\) .*/--layer \\1 --head \\2/p' | "
+    expect_exactly("\"$A\" run " CARD
+                   " --format screen | sed -n 's/^L\\([0-9]*\\)H\\([0-9]*\\) .*/--layer \\1 --head \\2/p' | "
                    "head -n 1 >$D/best;"
-                   "\"$A\" run " CARD " --format screen | sed -n '/^step by step/,/^every/p' | grep -c -e \"$(cat $D/best)\"", "1\n");
+                   "\"$A\" run " CARD
+                   " --format screen | sed -n '/^step by step/,/^every/p' | grep -c -e \"$(cat $D/best)\"", "1\n");
     expect_exactly("\"$A\" run " LIFE_CARD " --format screen | grep '^step by step' | grep -c layer || :", "0\n");
 }
 END_TEST
@@ -296,7 +322,8 @@ START_TEST(commands_are_broken_before_options)
 {
     static const char minus[] = "--edit 'L2H0[pos=0] *= -1'";
     for (int i = 1; i <= 24; i++) {
-        const char *said = succeed(printed("\"$A\" run -m tiny -s %.*s %s --format screen", i, "aaaaaaaaaaaaaaaaaaaaaaaa", minus))->text;
+        const char *said = succeed(printed("\"$A\" run -m tiny -s %.*s %s --format screen", i,
+                                           "aaaaaaaaaaaaaaaaaaaaaaaa", minus))->text;
         for (int line = 0; line < 3; line++) {
             said = strstr(said, "attn-cli ");
             ck_assert_ptr_nonnull(said);

@@ -1,5 +1,5 @@
-/* test_shell.c - a line that is started without bash means what it means in bash.  Here the program under test is printf, which
- * shows its words. */
+/* test_shell.c - a line that is started without bash means what it means in bash.  Here the program under test is
+ * printf, which shows its words. */
 #include "suites.h"
 
 #include "scratch.h"
@@ -16,11 +16,16 @@ static void set_up(void)
 }
 
 static const char *const lines[] = {
-    "$A '<%s>' one two", "\"$A\" \"<%s>\" '' \"\" a", "$A '<%s>'  x   'a  b'\"c d\"e", "$A '<%s>' $D/x \"$D\" '$D'", "$A '<%s>' \"it's\" 'a\"b' \"*\" '?'",
-    "$A '<%s>' a*b", "$A '<%s>' {a,b}", "$A '<%s>' a\\ b", "$A '<%s>' \"a\\\"b\" \"`echo c`\"", "$A '<%s>' $(echo a) $UNSET_HERE \"$UNSET_HERE\"",
-    "$A '<%s>' ~ '~'", "$A '<%s>' x; echo y", "$A '<%s>' x | cat", "$A '<%s>' x && false", "$A '<%s>' é \"東\" 'ß'", "$A '<%s>' 'two\nlines'",
-    "$A '<%s>' x 2>&1", "$A '<%s>' x >/dev/null", "$A '<%s>' x 2>/dev/null </dev/null", "$A '%d' x 2>&1 >/dev/null", "$A '%d' x >/dev/null 2>&1",
-    "$A x >/dev/full 2>&1", "ends 1 $A x >/dev/full 2>/dev/null", "ends 1 $A x", "$A '<%s>' \"unclosed", "$A '<%s>' #x", "$A '<%s>' x#y",
+    "$A '<%s>' one two", "\"$A\" \"<%s>\" '' \"\" a", "$A '<%s>'  x   'a  b'\"c d\"e", "$A '<%s>' $D/x \"$D\" '$D'",
+    "$A '<%s>' \"it's\" 'a\"b' \"*\" '?'",
+    "$A '<%s>' a*b", "$A '<%s>' {a,b}", "$A '<%s>' a\\ b", "$A '<%s>' \"a\\\"b\" \"`echo c`\"",
+    "$A '<%s>' $(echo a) $UNSET_HERE \"$UNSET_HERE\"",
+    "$A '<%s>' ~ '~'", "$A '<%s>' x; echo y", "$A '<%s>' x | cat", "$A '<%s>' x && false", "$A '<%s>' é \"東\" 'ß'",
+    "$A '<%s>' 'two\nlines'",
+    "$A '<%s>' x 2>&1", "$A '<%s>' x >/dev/null", "$A '<%s>' x 2>/dev/null </dev/null", "$A '%d' x 2>&1 >/dev/null",
+    "$A '%d' x >/dev/null 2>&1",
+    "$A x >/dev/full 2>&1", "ends 1 $A x >/dev/full 2>/dev/null", "ends 1 $A x", "$A '<%s>' \"unclosed", "$A '<%s>' #x",
+    "$A '<%s>' x#y",
 };
 
 START_TEST(without_bash_as_with_it)
@@ -29,7 +34,8 @@ START_TEST(without_bash_as_with_it)
     memcpy(&with, sh(printed("{ %s\n}", lines[_i])), sizeof with);     /* braces need bash */
     const struct said *s = sh(lines[_i]);
     ck_assert_msg(s->status == with.status && s->len == with.len && !memcmp(s->text, with.text, s->len),
-                  "%s\nends with %d and says\n%s\nand in bash with %d\n%s", lines[_i], s->status, s->text, with.status, with.text);
+                  "%s\nends with %d and says\n%s\nand in bash with %d\n%s", lines[_i], s->status, s->text,
+                  with.status, with.text);
 }
 END_TEST
 

@@ -1,10 +1,11 @@
-/* test_transcripts.c - what commands print, whole: the files in tests/transcripts are lines "$ command" and what each prints, or
- * lines "@ command" and what terminals of 80x24 and of 120x40 show after it (terminal.h).
+/* test_transcripts.c - what commands print, whole: the files in tests/transcripts are lines "$ command" and what each
+ * prints, or lines "@ command" and what terminals of 80x24 and of 120x40 show after it (terminal.h).
  *
- * $A is the binary, $D a directory that is empty at first.  The commands compute without extensions of the processor, whose
- * last digits differ, so that every machine prints the same.  Those in combined/ have commands that combine.py drew; "| sum" at
- * their end stands for the checksum of what is too long to be read.  Pictures are compared pixel by pixel with those kept
- * there.  Where the new text or picture is what it should be, `make transcripts` writes it into the files. */
+ * $A is the binary, $D a directory that is empty at first.  The commands compute without extensions of the
+ * processor, whose last digits differ, so that every machine prints the same.  Those in combined/ have commands that
+ * combine.py drew; "| sum" at their end stands for the checksum of what is too long to be read.  Pictures are
+ * compared pixel by pixel with those kept there.  Where the new text or picture is what it should be, `make
+ * transcripts` writes it into the files. */
 #include "scratch.h"
 #include "shell.h"
 #include "suites.h"
@@ -20,7 +21,8 @@
 
 static void set_up(void)
 {
-    static const char *const set[][2] = {{"LIBXSMM_TARGET", "generic"}, {"ATTN_SIMD", "generic"}, {"LC_ALL", "C"}, {"COLUMNS", "80"},
+    static const char *const set[][2] = {{"LIBXSMM_TARGET", "generic"}, {"ATTN_SIMD", "generic"}, {"LC_ALL", "C"},
+                                         {"COLUMNS", "80"},
                                          {"NO_COLOR", "1"}};
     shell_set_up();
     for (size_t i = 0; i < sizeof set / sizeof *set; i++)
@@ -63,7 +65,8 @@ static struct text everywhere(struct text t)
         if (left >= n_dir && !memcmp(p, scratch_dir, n_dir)) {
             fputs("DIR", f);
             p += n_dir;
-        } else if (left >= n_version && !memcmp(p, version, n_version) && (p == t.data || !part_of_word(p - 1)) && !part_of_word(p + n_version)) {
+        } else if (left >= n_version && !memcmp(p, version, n_version) && (p == t.data || !part_of_word(p - 1)) &&
+                   !part_of_word(p + n_version)) {
             fputs("VERSION", f);
             p += n_version;
         } else {
@@ -231,15 +234,16 @@ static png_image picture(const char *path, unsigned char **rgb)
 
 static const struct { const char *name, *draw; } pictures[] = {
     /* Two curves; axes with and without digits after the point. */
-    {"loss", "$A train -q -f data/life.txt -o $D/t --steps 30 --vocab-size 262 --n-ctx 8 --n-layer 1 --n-head 2 --d-model 8 --batch 2 "
-     "--eval-every 5 --seed 3 --lr 0.01; cp $D/t/loss.png $D/new.png"},
+    {"loss", "$A train -q -f data/life.txt -o $D/t --steps 30 --vocab-size 262 --n-ctx 8 --n-layer 1 --n-head 2 "
+     "--d-model 8 --batch 2 --eval-every 5 --seed 3 --lr 0.01; cp $D/t/loss.png $D/new.png"},
     /* More steps than columns; nothing is held out. */
-    {"loss-alone", "$A train -q -f data/life.txt -o $D/t --steps 900 --vocab-size 262 --n-ctx 4 --n-layer 1 --n-head 1 --d-model 4 --batch 4 "
-     "--held-out 0 --seed 3 --lr 0.01; cp $D/t/loss.png $D/new.png"},
-    {"heads", "$A run -q -m models/stacked -s 'The cat sees the moth' --show pattern --layer 0-1 --format png -o $D/new.png"},
+    {"loss-alone", "$A train -q -f data/life.txt -o $D/t --steps 900 --vocab-size 262 --n-ctx 4 --n-layer 1 --n-head 1 "
+     "--d-model 4 --batch 4 --held-out 0 --seed 3 --lr 0.01; cp $D/t/loss.png $D/new.png"},
+    {"heads",
+     "$A run -q -m models/stacked -s 'The cat sees the moth' --show pattern --layer 0-1 --format png -o $D/new.png"},
     /* Hidden cells, and numbers on both sides of 0. */
-    {"scores", "$A run -q -m models/stacked -s 'The cat sees' --show scores,context --layer 2 --head 1 --palette balance --format png "
-     "-o $D/new.png"},
+    {"scores", "$A run -q -m models/stacked -s 'The cat sees' --show scores,context --layer 2 --head 1 --palette "
+     "balance --format png -o $D/new.png"},
 };
 
 START_TEST(what_commands_draw)
@@ -250,10 +254,12 @@ START_TEST(what_commands_draw)
     if (getenv("ATTN_WRITE"))
         succeed(printed("cp $D/new.png %s", file));
     png_image was = picture(file, &old), is = picture(scratch_path("new.png"), &new);
-    ck_assert_msg(was.width == is.width && was.height == is.height, "%s: %u x %u pixels, and now %u x %u (see make transcripts)",
+    ck_assert_msg(was.width == is.width && was.height == is.height,
+                  "%s: %u x %u pixels, and now %u x %u (see make transcripts)",
                   file, was.width, was.height, is.width, is.height);
     for (size_t i = 0; i < (size_t)was.width * was.height; i++)
-        ck_assert_msg(!memcmp(old + 3 * i, new + 3 * i, 3), "%s: has changed in column %zu of row %zu (see make transcripts)", file,
+        ck_assert_msg(!memcmp(old + 3 * i, new + 3 * i, 3),
+                      "%s: has changed in column %zu of row %zu (see make transcripts)", file,
                       i % was.width, i / was.width);
     free(old);
     free(new);

@@ -11,7 +11,8 @@
 #define GPT2 "tests/golden/checkpoints/gpt2-a"
 #define IDS "--ids 1,5,7,2,9,3,4,8"
 
-static const char *const written[] = {"-o $D/x.npz", "-o $D/x.json", "--format npy -o $D/npy", "--format csv -o $D/csv"};
+static const char *const written[] = {"-o $D/x.npz", "-o $D/x.json", "--format npy -o $D/npy",
+                                      "--format csv -o $D/csv"};
 static const char *const paths[] = {"$D/x.npz", "$D/x.json", "$D/npy", "$D/csv"};
 
 START_TEST(test_every_format_holds_the_same)
@@ -46,14 +47,21 @@ static const char for_scripts[] =
     "{\"version\": \"VERSION\",\n"
     " \"a\": \"a.json\",\n"
     " \"b\": \"b.json\",\n"
-    " \"differs\": true, \"exact\": false, \"atol\": 1e-05, \"rtol\": 1e-05, \"rounding\": true, \"rounded_to\": null,\n"
+    " \"differs\": true, \"exact\": false, \"atol\": 1e-05, \"rtol\": 1e-05, \"rounding\": true, "
+    "\"rounded_to\": null,\n"
     " \"first\": \"far\",\n"
     " \"cause\": null,\n"
     " \"tensors\": [\n"
-    "  {\"name\": \"close\", \"status\": \"close\", \"shape_a\": [1, 2], \"shape_b\": [1, 2], \"count\": 2, \"differing\": 0, \"max_abs\": 4.76837158203125e-07, \"mean_abs\": 2.384185791015625e-07, \"max_ulp\": 2, \"nmse\": 4.547469172059053e-13, \"at\": {\"head\": null, \"row\": 0, \"col\": 1}, \"a\": 2, \"b\": 2.000000476837158},\n"
-    "  {\"name\": \"far\", \"status\": \"differs\", \"shape_a\": [2, 1, 2], \"shape_b\": [2, 1, 2], \"count\": 4, \"differing\": 1, \"max_abs\": 2.5, \"mean_abs\": 0.625, \"max_ulp\": 5242880, \"nmse\": 0.36363636363636365, \"at\": {\"head\": 1, \"row\": 0, \"col\": 1}, \"a\": 4, \"b\": 6.5},\n"
+    "  {\"name\": \"close\", \"status\": \"close\", \"shape_a\": [1, 2], \"shape_b\": [1, 2], \"count\": "
+    "2, \"differing\": 0, \"max_abs\": 4.76837158203125e-07, \"mean_abs\": 2.384185791015625e-07, \"max_ulp\": "
+    "2, \"nmse\": 4.547469172059053e-13, \"at\": {\"head\": null, \"row\": 0, \"col\": 1}, \"a\": 2, \"b\": "
+    "2.000000476837158},\n"
+    "  {\"name\": \"far\", \"status\": \"differs\", \"shape_a\": [2, 1, 2], \"shape_b\": [2, 1, 2], \"count\": "
+    "4, \"differing\": 1, \"max_abs\": 2.5, \"mean_abs\": 0.625, \"max_ulp\": 5242880, \"nmse\": 0.36363636363636365, "
+    "\"at\": {\"head\": 1, \"row\": 0, \"col\": 1}, \"a\": 4, \"b\": 6.5},\n"
     "  {\"name\": \"long\", \"status\": \"shape\", \"shape_a\": [2], \"shape_b\": [3]},\n"
-    "  {\"name\": \"same\", \"status\": \"same\", \"shape_a\": [1, 2], \"shape_b\": [1, 2], \"count\": 2, \"differing\": 0, \"max_abs\": 0, \"mean_abs\": 0, \"max_ulp\": 0, \"nmse\": 0}],\n"
+    "  {\"name\": \"same\", \"status\": \"same\", \"shape_a\": [1, 2], \"shape_b\": [1, 2], \"count\": 2, "
+    "\"differing\": 0, \"max_abs\": 0, \"mean_abs\": 0, \"max_ulp\": 0, \"nmse\": 0}],\n"
     " \"only_a\": [\"a \\\"\", \"a2\"],\n"
     " \"only_b\": [\"b\", \"b2\"]}\n";
 static const char for_people[] =
@@ -91,9 +99,12 @@ START_TEST(test_verdicts)
     expect(models, 1, "  blocks.0.mlp.pre              0  the same bits\n> blocks.0.mlp.post ");
     expect(models, 1, "\nlikely cause: the activation function: A uses the tanh form");
     expect(models, 1, "that differ (--all lists them)\n");
-    expect("\"$A\" diff -m " GPT2 " --with $D/wrong " IDS " --atol 0.01", 0, "nothing differs: 36 tensors agree, 15 of them bit for bit");
-    expect("\"$A\" diff -m " GPT2 " --with $D/wrong " IDS " --format json", 1, "\"cause\": {\"kind\": \"gelu\", \"text\": \"the activation");
-    expect("\"$A\" diff -m " GPT2 " --with $D/wrong " IDS " --show pattern --layer 0", 0, "nothing differs: 1 tensor is the same");
+    expect("\"$A\" diff -m " GPT2 " --with $D/wrong " IDS " --atol 0.01", 0,
+           "nothing differs: 36 tensors agree, 15 of them bit for bit");
+    expect("\"$A\" diff -m " GPT2 " --with $D/wrong " IDS " --format json", 1,
+           "\"cause\": {\"kind\": \"gelu\", \"text\": \"the activation");
+    expect("\"$A\" diff -m " GPT2 " --with $D/wrong " IDS " --show pattern --layer 0", 0,
+           "nothing differs: 1 tensor is the same");
     expect("\"$A\" diff -m models/life --with models/life -s 'Life is short'", 0, "bit for bit");
 }
 END_TEST
@@ -117,12 +128,16 @@ START_TEST(test_references)
 {
     expect("\"$A\" diff tests/corpus/npy/y_f8.npy tests/corpus/npy/y_fortran.npy --exact", 0, "bit for bit");
     expect("\"$A\" diff tests/corpus/npy/y_f8.npy tests/corpus/npz/y_savez.npz 2>&1", 2, "no name in common");
-    expect("\"$A\" diff tests/corpus/npz/y_savez.npz tests/corpus/document/y_run.json", 1, "found [2, 3] in A, expected [2, 2] as in B");
+    expect("\"$A\" diff tests/corpus/npz/y_savez.npz tests/corpus/document/y_run.json", 1,
+           "found [2, 3] in A, expected [2, 2] as in B");
     expect("\"$A\" diff tests/corpus/npz/y_savez.npz tests/corpus/document/y_run.json", 1, "only in A: logits\n");
-    expect("\"$A\" diff tests/corpus/npz/y_savez.npz tests/corpus/document/y_run.json", 1, "only in B: blocks.0.attn.pattern\n");
+    expect("\"$A\" diff tests/corpus/npz/y_savez.npz tests/corpus/document/y_run.json", 1,
+           "only in B: blocks.0.attn.pattern\n");
     /* labels of rows are tokens that have no ids */
-    expect("for i in cat dog; do mkdir $D/$i && \"$A\" run -m tiny -s \"the $i sat\" --show pattern --layer 0 --head 0 -o $D/$i/blocks.0.attn.pattern.csv; done; "
-           "\"$A\" diff $D/cat/*.csv $D/dog/*.csv", 1, "the sides ran on different tokens: token 1 is ' cat' in A and ' dog' in B");
+    expect("for i in cat dog; do mkdir $D/$i && \"$A\" run -m tiny -s \"the $i sat\" --show pattern --layer 0 --head 0 "
+           "-o $D/$i/blocks.0.attn.pattern.csv; done; "
+           "\"$A\" diff $D/cat/*.csv $D/dog/*.csv", 1,
+           "the sides ran on different tokens: token 1 is ' cat' in A and ' dog' in B");
 }
 END_TEST
 
@@ -130,12 +145,15 @@ START_TEST(test_with_weights)
 {
     const struct wrong_move turned = {"h.1.attn.c_proj.weight", wrong_transposed, false};
     wrong_copy("gpt2-a", NULL, NULL, &turned);
-    expect("\"$A\" run -m " GPT2 " " IDS " --show '*' -o $D/a.npz && \"$A\" run -m $D/wrong " IDS " --show '*' -o $D/b.npz", 0, "");
-    expect("\"$A\" diff $D/b.npz $D/a.npz", 1, "the weight is transposed, permuted or another one (-m MODEL tries that model's weights)");
+    expect("\"$A\" run -m " GPT2 " " IDS " --show '*' -o $D/a.npz && \"$A\" run -m $D/wrong " IDS
+           " --show '*' -o $D/b.npz", 0, "");
+    expect("\"$A\" diff $D/b.npz $D/a.npz", 1,
+           "the weight is transposed, permuted or another one (-m MODEL tries that model's weights)");
     expect("\"$A\" diff $D/b.npz $D/a.npz -m tiny 2>&1", 2, "the dumps are not of model tiny (-m): a row of their ");
     expect("\"$A\" diff $D/b.npz $D/a.npz -m " GPT2, 1, "A multiplies by the transpose of the weight that B uses");
     expect("ATTN_MODEL=/nowhere \"$A\" diff $D/b.npz $D/a.npz", 1, "blocks.1.attn.out differs first");
-    expect("for i in a b; do \"$A\" run -m " GPT2 " --ids 1,2 --show '*' -o $D/$i.npz $([ $i = a ] || echo --edit 'L0.norm1[col=1,pos=0]+=0.5' --edit 'L0.norm1[col=2,pos=1]+=0.3'); "
+    expect("for i in a b; do \"$A\" run -m " GPT2 " --ids 1,2 --show '*' -o $D/$i.npz $([ $i = a ] || "
+           "echo --edit 'L0.norm1[col=1,pos=0]+=0.5' --edit 'L0.norm1[col=2,pos=1]+=0.3'); "
            "done; \"$A\" diff $D/b.npz $D/a.npz", 1, "\nno known mistake fits");  /* two rows fit any norm */
 }
 END_TEST
@@ -148,10 +166,13 @@ START_TEST(test_edits_are_the_cause)
         {"--show attn.out,logits --ablate L0H1", "the edits of A, which come before blocks.0.attn.out"},
         {"--show logits --edit 'L1.mlp.post *= 2'", "the edits of A, which come before logits"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        expect(printed("\"$A\" diff -m " GPT2 " --with " GPT2 " " IDS " %s", cases[i][0]), 1, printed("\nlikely cause: %s\n", cases[i][1]));
-    expect("\"$A\" diff -m " GPT2 " --with " GPT2 " " IDS " --ablate L0H1 --format json", 1, "\"cause\": {\"kind\": \"edits\", ");
+        expect(printed("\"$A\" diff -m " GPT2 " --with " GPT2 " " IDS " %s", cases[i][0]), 1,
+               printed("\nlikely cause: %s\n", cases[i][1]));
+    expect("\"$A\" diff -m " GPT2 " --with " GPT2 " " IDS " --ablate L0H1 --format json", 1,
+           "\"cause\": {\"kind\": \"edits\", ");
     wrong_copy("gpt2-a", "gelu_new", "gelu", NULL);       /* in layer 0, before an edit in layer 1 */
-    expect("\"$A\" diff -m $D/wrong --with " GPT2 " " IDS " --ablate L1H1", 1, "\nlikely cause: the activation function: A uses");
+    expect("\"$A\" diff -m $D/wrong --with " GPT2 " " IDS " --ablate L1H1", 1,
+           "\nlikely cause: the activation function: A uses");
 }
 END_TEST
 
@@ -192,7 +213,8 @@ END_TEST
 START_TEST(test_long_shapes)
 {
 #define LONG "100000000000, 0, 1234567890123456789, 1234567890123456789, 1234567890123456789, 12345678901234567"
-    succeed("npy() { printf '\\x93NUMPY\\x01\\x00\\xb6\\x00%-181s\\n' \"{'descr': '<f4', 'fortran_order': False, 'shape': ($1), }\"; }; "
+    succeed("npy() { printf '\\x93NUMPY\\x01\\x00\\xb6\\x00%-181s\\n' \"{'descr': '<f4', 'fortran_order': False, "
+            "'shape': ($1), }\"; }; "
             "npy '" LONG "' >$D/x.npy && npy '0, 2' >$D/y.npy");
     expect("\"$A\" diff $D/x.npy $D/y.npy", 1, "found [" LONG "] in A, expected [0, 2] as in B\n");
     expect("\"$A\" diff --format json $D/x.npy $D/y.npy", 1, "\"shape_a\": [" LONG "], \"shape_b\": [0, 2]");
@@ -202,7 +224,8 @@ END_TEST
 START_TEST(test_cost)
 {
     expect("\"$A\" run -m " GPT2 " " IDS " --show '*' --format npy -o $D/npy", 0, "");
-    expect("test $(cat $D/npy/*.npy | wc -c) = $(\"$A\" info -m " GPT2 " " IDS " --format json | sed -n 's/.*\"all\".*\"npy\": \\([0-9]*\\).*/\\1/p')",
+    expect("test $(cat $D/npy/*.npy | wc -c) = $(\"$A\" info -m " GPT2 " " IDS
+           " --format json | sed -n 's/.*\"all\".*\"npy\": \\([0-9]*\\).*/\\1/p')",
            0, "");
     expect("\"$A\" info -m " GPT2 " " IDS, 0, "a run of 8 tokens, besides the weights\n");
     expect("\"$A\" info -m " GPT2, 0, "output layer  yes, tied to the embedding\n\n28 tensors\n");

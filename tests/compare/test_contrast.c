@@ -59,13 +59,15 @@ static float *with_number(struct attn_st_tensor *t, size_t i, float x)
 
 START_TEST(test_nothing)
 {
-    expect_exactly("$A diff models/life life", "nothing differs: 4 weights are the same bit for bit\nA       models/life\n"
+    expect_exactly("$A diff models/life life",
+                   "nothing differs: 4 weights are the same bit for bit\nA       models/life\n"
                    "B       life\nmodels  the same 4 weights, configuration and vocabulary\n");
     expect_exactly("$A diff models/life/model.safetensors models/life-full/model.safetensors",
                    "nothing differs: 4 weights are the same bit for bit\nA       models/life/model.safetensors\n"
                    "B       models/life-full/model.safetensors\nmodels  the same 4 weights\n");
-    expect("$A diff -m tiny --with tiny --format json | jq -c '[.differs, .first, .tensors, .models.differs, .models.config, "
-           ".models.vocabulary.a, (.models.weights | map(.status) | unique)]'", 0, "[false,null,[],false,[],8192,[\"same\"]]\n");
+    expect("$A diff -m tiny --with tiny --format json | jq -c '[.differs, .first, .tensors, .models.differs, "
+           ".models.config, .models.vocabulary.a, (.models.weights | map(.status) | unique)]'", 0,
+           "[false,null,[],false,[],8192,[\"same\"]]\n");
 }
 END_TEST
 
@@ -101,10 +103,11 @@ START_TEST(test_one_number)
     float *copy = with_number(q, 3, 0.5F);
     write_model("models/life", t, n);
     expect("$A diff models/life $D/b", 1, "the models differ: 1 of 4 weights\n");
-    expect("$A diff models/life $D/b", 1, printed("\nweights: 3 of 4 are the same\n  blocks.0.attn.q.weight  [3, 2]  1 of 6 numbers differs\n"
+    expect("$A diff models/life $D/b", 1,
+           printed("\nweights: 3 of 4 are the same\n  blocks.0.attn.q.weight  [3, 2]  1 of 6 numbers differs\n"
            "    at [1, 1] by %.3g: A %.9g, B 0.5\n", fabs((double)was - 0.5), (double)was));
-    expect("ends 1 $A diff models/life $D/b --format json | jq -c '.models.weights[] | select(.status != \"same\") | [.name, .differing, .count, "
-           ".at, .b]'", 0, "[\"blocks.0.attn.q.weight\",1,6,[1,1],0.5]\n");
+    expect("ends 1 $A diff models/life $D/b --format json | jq -c '.models.weights[] | select(.status != \"same\") | "
+           "[.name, .differing, .count, .at, .b]'", 0, "[\"blocks.0.attn.q.weight\",1,6,[1,1],0.5]\n");
     expect("$A diff models/life $D/b --atol 10", 0, "nothing differs: 4 weights");
     expect("$A diff -m models/life --with $D/b -s 'Life is' 2>&1", 1, "\nweights: 3 of 4 are the same\n");
     expect("$A diff -m models/life --with $D/b -s 'Life is' 2>&1", 1, "blocks.0.attn.q differs first");
@@ -121,7 +124,8 @@ START_TEST(test_token_row)
     size_t n = read_tensors(&w, "models/life", t);
     float *copy = with_number(called(t, n, "embed.weight"), 2 * 3 + 1, 7.0F);
     write_model("models/life", t, n);
-    expect("$A diff models/life $D/b", 1, "  embed.weight  [6, 3]  1 of 18 numbers differs\n    at [2, 1], of \"eat\", by ");
+    expect("$A diff models/life $D/b", 1,
+           "  embed.weight  [6, 3]  1 of 18 numbers differs\n    at [2, 1], of \"eat\", by ");
     free(copy);
     made_close(&w);
 }
@@ -134,8 +138,10 @@ START_TEST(test_odd_numbers)
     struct attn_st_tensor x = made_tensor("w", a, 1, 5), y = made_tensor("w", b, 1, 5);
     made_write(scratch_path("a.safetensors"), &x, 1);
     made_write(scratch_path("b.safetensors"), &y, 1);
-    expect("$A diff $D/a.safetensors $D/b.safetensors", 1, "3 of 5 numbers differ\n    most at [0, 3] by inf: A inf, B 1\n");
-    expect("ends 1 $A diff $D/a.safetensors $D/b.safetensors --format json | jq -c '.models.weights[0] | [.differing, .max_abs, .at, .a, .b]'", 0,
+    expect("$A diff $D/a.safetensors $D/b.safetensors", 1,
+           "3 of 5 numbers differ\n    most at [0, 3] by inf: A inf, B 1\n");
+    expect("ends 1 $A diff $D/a.safetensors $D/b.safetensors --format json | jq -c '.models.weights[0] | "
+           "[.differing, .max_abs, .at, .a, .b]'", 0,
            "[3,null,[0,3],null,1]\n");
     expect("$A diff $D/a.safetensors $D/b.safetensors --rtol 1e-6", 1, "1 of 5 numbers differs\n    at [0, 3]");
 }
@@ -144,8 +150,10 @@ END_TEST
 /* What is left out is counted. */
 START_TEST(test_many)
 {
-    expect_same("ends 1 $A diff " GPT2 " tests/golden/checkpoints/gpt2-b | sed -n 's/^  ... and \\([0-9]*\\) more weights (--all lists them)$/\\1/p'",
-                "ends 1 $A diff " GPT2 " tests/golden/checkpoints/gpt2-b --format json | jq '[.models.weights[] | select(.status == \"shape\")] | length - 10'");
+    expect_same("ends 1 $A diff " GPT2 " tests/golden/checkpoints/gpt2-b | "
+                "sed -n 's/^  ... and \\([0-9]*\\) more weights (--all lists them)$/\\1/p'",
+                "ends 1 $A diff " GPT2 " tests/golden/checkpoints/gpt2-b --format json | jq '[.models.weights[] | "
+                "select(.status == \"shape\")] | length - 10'");
 }
 END_TEST
 
@@ -158,7 +166,8 @@ START_TEST(test_rows_of_other_lengths)
     struct attn_st_tensor x = made_tensor("w", a, 2, 3), y = made_tensor("w", b, 2, 5);
     made_write(scratch_path("a.safetensors"), &x, 1);
     made_write(scratch_path("b.safetensors"), &y, 1);
-    expect("ends 1 $A diff $D/a.safetensors $D/b.safetensors --format json | jq -c '.models.weights[0] | [.differing, .at, .a, .b]'", 0,
+    expect("ends 1 $A diff $D/a.safetensors $D/b.safetensors --format json | jq -c '.models.weights[0] | "
+           "[.differing, .at, .a, .b]'", 0,
            "[1,[1,0],3,3.5]\n");
 }
 END_TEST
@@ -168,11 +177,13 @@ START_TEST(test_whole_numbers)
 {
     static const struct { const char *dtype; size_t size; long long a, b; const char *says; } kinds[] = {
         {"I8", 1, -2, 100, "A -2, B 100"}, {"I16", 2, -300, 7, "A -300, B 7"}, {"I32", 4, -70000, -1, "A -70000, B -1"},
-        {"I64", 8, -5000000000, 3, "A -5e+09, B 3"}, {"U8", 1, 254, 1, "A 254, B 1"}, {"U16", 2, 65534, 2, "A 65534, B 2"},
+        {"I64", 8, -5000000000, 3, "A -5e+09, B 3"}, {"U8", 1, 254, 1, "A 254, B 1"},
+        {"U16", 2, 65534, 2, "A 65534, B 2"},
         {"U32", 4, 4000000000, 0, "A 4e+09, B 0"}, {"BOOL", 1, 1, 0, "A 1, B 0"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        struct attn_st_tensor t = {.name = "w", .dtype = kinds[i].dtype, .ndim = 1, .shape = {3}, .count = 3, .bytes = 3 * kinds[i].size};
+        struct attn_st_tensor t = {.name = "w", .dtype = kinds[i].dtype, .ndim = 1, .shape = {3}, .count = 3,
+                                   .bytes = 3 * kinds[i].size};
         unsigned char data[2][24] = {0};
         memcpy(data[0] + 2 * t.bytes / 3, &kinds[i].a, kinds[i].size);
         memcpy(data[1] + 2 * t.bytes / 3, &kinds[i].b, kinds[i].size);
@@ -191,8 +202,8 @@ START_TEST(test_the_largest_whole_numbers)
 {
     static const uint64_t numbers[2][3] = {{1, 9007199254740992, 5}, {1, 9007199254740993, 5}};
     for (int i = 0; i < 2; i++) {
-        struct attn_st_tensor t = {.name = "w", .dtype = "I64", .ndim = 1, .shape = {3}, .count = 3, .bytes = sizeof numbers[i],
-                                   .data = (const unsigned char *)numbers[i]};
+        struct attn_st_tensor t = {.name = "w", .dtype = "I64", .ndim = 1, .shape = {3}, .count = 3,
+                                   .bytes = sizeof numbers[i], .data = (const unsigned char *)numbers[i]};
         made_write(scratch_path(i ? "b.safetensors" : "a.safetensors"), &t, 1);
     }
     expect("$A diff $D/a.safetensors $D/b.safetensors", 1, "1 of 3 numbers differs\n    at [1] by ");
@@ -230,7 +241,8 @@ START_TEST(test_bf16)
     expect("$A diff " GPT2 " $D/b", 1, "weights are F32 in A and BF16 in B: each number of B is that of A, rounded\n");
     expect("$A diff $D/b " GPT2, 1, "weights are BF16 in A and F32 in B: each number of A is that of B, rounded\n");
     expect("$A diff " GPT2 " $D/b --all", 1, "F32 in A, BF16 in B  ");
-    expect("ends 1 $A diff " GPT2 " $D/b --format json | jq -c '[.models.weights[] | select(.status == \"differs\") | .rounded] | unique'", 0,
+    expect("ends 1 $A diff " GPT2
+           " $D/b --format json | jq -c '[.models.weights[] | select(.status == \"differs\") | .rounded] | unique'", 0,
            "[\"b\"]\n");
     /* One number that is not rounded, and its weight is one like any other. */
     ((uint16_t *)mine[0])[0] ^= 0x40;
@@ -260,47 +272,58 @@ START_TEST(test_vocabulary)
     succeed("jq '. + {\"zoo\": 6} | .eaten = .eat | del(.eat)' models/life/vocab.json > $D/b/vocab.json");
     expect("$A diff models/life $D/b", 1, "the models differ: the configuration, 2 tokens, 1 of 4 weights\n");
     expect("$A diff models/life $D/b", 1, "\n  vocab_size  A 6  B 7\n");
-    expect("$A diff models/life $D/b", 1, "\nvocabulary: 6 tokens in A, 7 in B; 2 ids differ; 1 token only in A, 2 only in B\n"
+    expect("$A diff models/life $D/b", 1,
+           "\nvocabulary: 6 tokens in A, 7 in B; 2 ids differ; 1 token only in A, 2 only in B\n"
            "  2         A \"eat\"  B \"eaten\"\n  6         A -  B \"zoo\"\n");
-    expect("$A diff models/life $D/b", 1, "  embed.weight  [6, 3] in A, [7, 3] in B; the 18 numbers that both have are the same\n");
+    expect("$A diff models/life $D/b", 1,
+           "  embed.weight  [6, 3] in A, [7, 3] in B; the 18 numbers that both have are the same\n");
     expect("$A diff -m models/life --with $D/b -s 'Life is short eat' 2>&1 >/dev/null", 0,
            "attn-cli diff: warning: B's tokenizer cannot read this text");
     expect("$A diff -m models/life --with $D/b --ids 0,2 2>&1 >/dev/null", 0,
-           "attn-cli diff: warning: id 2 (token 1) is 'eat' in A's vocabulary and 'eaten' in B's: the same ids are other texts\n");
+           "attn-cli diff: warning: id 2 (token 1) is 'eat' in A's vocabulary and 'eaten' in B's: the same ids are "
+           "other texts\n");
     expect("$A diff -q -m models/life --with $D/b --ids 0,2 2>&1 >/dev/null", 0, "");
     /* B's own seventh id is none of A: what differs is said beside why nothing ran. */
-    expect("$A diff -m $D/b --with models/life --ids 6 2>/dev/null", 2, "the models differ: the configuration, 2 tokens, 1 of 4 weights\n");
-    expect("$A diff -m $D/b --with models/life --ids 6 2>&1 >/dev/null", 2, "/b, and models/life has ids 0 to 5: they have other vocabularies");
+    expect("$A diff -m $D/b --with models/life --ids 6 2>/dev/null", 2,
+           "the models differ: the configuration, 2 tokens, 1 of 4 weights\n");
+    expect("$A diff -m $D/b --with models/life --ids 6 2>&1 >/dev/null", 2,
+           "/b, and models/life has ids 0 to 5: they have other vocabularies");
     succeed("rm $D/b/vocab.json");
     expect("$A diff models/life $D/b", 1, "\ntokenizer: B has none that can be read: ");
     expect("$A diff models/life $D/b", 1, "can be given with --ids\n\nweights: ");
     /* Of two tokenizers that neither can be read, the files are told apart. */
-    succeed("cp -r models/life $D/p && cp -r models/life $D/q && for m in p q; do jq '. + {\"twice\": 0}' models/life/vocab.json >$D/$m/vocab.json; done");
+    succeed("cp -r models/life $D/p && cp -r models/life $D/q && for m in p q; "
+            "do jq '. + {\"twice\": 0}' models/life/vocab.json >$D/$m/vocab.json; done");
     expect("$A diff $D/p $D/q", 0, "");
     succeed("jq '. + {\"again\": 0}' models/life/vocab.json >$D/q/vocab.json");
     expect("$A diff $D/p $D/q", 1, "tokenizer: vocab.json differs, first in line 8\n");
     succeed("rm $D/q/vocab.json");
     expect("$A diff $D/p $D/q", 1, "tokenizer: vocab.json is only in A\n");
-    succeed("cp -r models/life $D/r");                      /* a vocabulary that can be read beside one that cannot, or is not there */
+    /* a vocabulary that can be read beside one that cannot, or is not there */
+    succeed("cp -r models/life $D/r");
     expect("$A diff $D/r $D/p", 1, "tokenizer: vocab.json differs, first in line 7\n");
     expect("$A diff $D/r $D/q", 1, "tokenizer: vocab.json is only in A\n");
     succeed("cp -r " GPT2 " $D/c && jq 'del(.layer_norm_epsilon) + {extra: 1}' $D/c/config.json >$D/one && "
             "mv $D/one $D/c/config.json");
     expect("$A diff " GPT2 " $D/c", 1, "\n  layer_norm_epsilon  A 1e-05  B -\n  extra               A -      B 1\n");
-    expect("$A diff life liffe 2>&1", 2, "liffe: there is no such file or directory, nor a model of that name (life is a model");
+    expect("$A diff life liffe 2>&1", 2,
+           "liffe: there is no such file or directory, nor a model of that name (life is a model");
     expect_exactly("ends 2 $A diff -m $D/b --with models/life --ids 6 --format json 2>/dev/null", "");
     free(rows);
     made_close(&w);
 }
 END_TEST
 
-/* Same spellings in another order are told from other spellings; a text that is cut the same into other ids is warned of. */
+/* Same spellings in another order are told from other spellings; a text that is cut the same into other ids
+ * is warned of. */
 START_TEST(test_order_of_ids)
 {
-    succeed("cp -r models/life $D/b && jq '.is = 5 | .short = 4' models/life/vocab.json > $D/v && mv $D/v $D/b/vocab.json");
+    succeed("cp -r models/life $D/b && jq '.is = 5 | .short = 4' models/life/vocab.json > $D/v && "
+            "mv $D/v $D/b/vocab.json");
     expect("$A diff models/life $D/b", 1, "2 ids differ, but both have the same tokens\n");
     expect("$A diff -m models/life --with $D/b -s 'Life is short' 2>&1 >/dev/null", 0,
-           "the two models tokenise this text differently: token 1 is 4 'is' in A and 5 'is' in B; both run the ids of A\n");
+           "the two models tokenise this text differently: token 1 is 4 'is' in A and 5 'is' in B; "
+           "both run the ids of A\n");
     expect("$A diff -m models/life --with $D/b -s 'Life eat' 2>&1 >/dev/null | wc -c", 0, "0\n");
 }
 END_TEST
@@ -317,7 +340,8 @@ START_TEST(test_layers)
             t[kept++] = t[i];
     made_write(scratch_path("b/model.safetensors"), t, kept);
     expect("$A diff models/stacked $D/b", 1, "\n  n_layer  A 3  B 2\n");
-    expect("$A diff models/stacked $D/b", 1, printed("\nweights: %zu of %zu are the same\n  only in A: blocks.2.norm1.weight ", kept, kept));
+    expect("$A diff models/stacked $D/b", 1,
+           printed("\nweights: %zu of %zu are the same\n  only in A: blocks.2.norm1.weight ", kept, kept));
     expect("$A diff -m models/stacked --with $D/b -s 'The cat sees'", 1, "\nonly in A: blocks.2.resid_pre ");
     /* Files of an architecture nobody knows are compared all the same, in the order of their numbers. */
     edit_config("s/attn-decoder/mystery/");
@@ -338,10 +362,12 @@ START_TEST(test_large_claims)
 }
 END_TEST
 
-/* Families that spell sizes differently are compared in our words; the prefix that files may omit is no part of a name. */
+/* Families that spell sizes differently are compared in our words; the prefix that files may omit is no part
+ * of a name. */
 START_TEST(test_families)
 {
-    expect("$A diff " GPT2 " tests/golden/checkpoints/llama-f", 1, "differ (in our words: the families differ)\n  model_type");
+    expect("$A diff " GPT2 " tests/golden/checkpoints/llama-f", 1,
+           "differ (in our words: the families differ)\n  model_type");
     expect("$A diff " GPT2 " tests/golden/checkpoints/llama-f", 1, "no name of A is one of B: with -s TEXT");
     succeed("cp -r " GPT2 " $D/b");
     struct made_weights w;
@@ -364,24 +390,28 @@ START_TEST(test_shards)
     char index[8192];
     int len = snprintf(index, sizeof index, "{\"weight_map\": {");
     for (size_t i = 0; i < n; i++)
-        len += snprintf(index + len, sizeof index - (size_t)len, "%s\"%s\": \"%c.safetensors\"", i ? ", " : "", t[i].name, i < half ? 'x' : 'y');
+        len += snprintf(index + len, sizeof index - (size_t)len,
+                        "%s\"%s\": \"%c.safetensors\"", i ? ", " : "", t[i].name, i < half ? 'x' : 'y');
     len += snprintf(index + len, sizeof index - (size_t)len, "}}");
     succeed("mkdir $D/b && cp models/stacked/*.json $D/b");
     scratch_put(scratch_path("b/model.safetensors.index.json"), index, (size_t)len);
     made_write(scratch_path("b/x.safetensors"), t, half);
     made_write(scratch_path("b/y.safetensors"), t + half, n - half);
     expect("$A diff models/stacked $D/b", 0, printed("nothing differs: %zu weights are", n));
-    expect("$A diff models/stacked/model.safetensors $D/b/x.safetensors", 1, printed("\nweights: %zu of %zu are the same\n  only in A: ", half, half));
+    expect("$A diff models/stacked/model.safetensors $D/b/x.safetensors", 1,
+           printed("\nweights: %zu of %zu are the same\n  only in A: ", half, half));
     made_close(&w);
 }
 END_TEST
 
 START_TEST(test_trouble)
 {
-    succeed("printf '{}' > $D/x.safetensors; printf 'version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 5\n' > $D/lfs.bin");
+    succeed("printf '{}' > $D/x.safetensors; printf 'version https://git-lfs.github.com/spec/v1\noid sha256:1\n"
+            "size 5\n' > $D/lfs.bin");
     expect("$A diff $D/x.safetensors models/life 2>&1", 2, "x.safetensors: ");
     expect("$A diff models/life $D/lfs.bin 2>&1", 2, "Git LFS");
-    expect("$A diff -m models/life/model.safetensors --with models/life -s Life 2>&1 >/dev/null", 2, "is a file, expected the directory");
+    expect("$A diff -m models/life/model.safetensors --with models/life -s Life 2>&1 >/dev/null", 2,
+           "is a file, expected the directory");
     expect("mkdir $D/e && cp models/life/config.json $D/e && $A diff $D/e models/life", 1, "weights");
 }
 END_TEST
@@ -395,7 +425,8 @@ static struct attn_dump *logits_of(const char *model, const int32_t *ids, size_t
     struct attn_tokens *tokens = NULL;
     struct attn_select *what = NULL;
     struct attn_dump *d = NULL;
-    int rc = attn_tokens_from_ids(&tokens, ids, n, &err) || attn_select_new(&what, m, NULL, "logits", NULL, NULL, &err) ||
+    int rc = attn_tokens_from_ids(&tokens, ids, n, &err) ||
+        attn_select_new(&what, m, NULL, "logits", NULL, NULL, &err) ||
              attn_dump_run(&d, m, tokens, NULL, what, &(struct attn_plan){.threads = 1}, NULL, &err);
     ck_assert_msg(!rc, "%s", err.msg);
     attn_select_free(what);
@@ -437,12 +468,14 @@ START_TEST(test_next)
         mean_ba += (last_ba = kl_by_hand(q + t * x.V, p + t * x.V, x.V)) / T;
     }
     ck_assert_double_gt(last_ba, 0);
-    ck_assert_double_eq_tol(x.kl_ab, last_ab, 1e-14);           /* some hundred terms, each with a rounding of a double */
+    /* some hundred terms, each with a rounding of a double */
+    ck_assert_double_eq_tol(x.kl_ab, last_ab, 1e-14);
     ck_assert_double_eq_tol(x.kl_ba, last_ba, 1e-14);
     ck_assert_double_eq_tol(x.kl_ab_mean, mean_ab, 1e-14);
     ck_assert_double_eq_tol(x.kl_ba_mean, mean_ba, 1e-14);
     ck_assert_uint_eq(x.n_a, ATTN_DIFF_NEXT);
-    ck_assert_double_eq(x.max_abs, fabs((double)p[(T - 1) * x.V + (size_t)x.at] - (double)q[(T - 1) * x.V + (size_t)x.at]));
+    ck_assert_double_eq(x.max_abs,
+                        fabs((double)p[(T - 1) * x.V + (size_t)x.at] - (double)q[(T - 1) * x.V + (size_t)x.at]));
     attn_diff_free(d);
     attn_dump_free(a);
     attn_dump_free(b);
@@ -457,11 +490,13 @@ START_TEST(test_next_of_arrays)
     scratch_put(scratch_path("a.json"), a, strlen(a));
     scratch_put(scratch_path("b.json"), b, strlen(b));
     scratch_put(scratch_path("odd.json"), odd, strlen(odd));
-    expect("$A diff $D/a.json $D/b.json", 1, "\nnext token, the likeliest:\n  A   id 0 50.0%  id 1 50.0%\n  B   id 0 75.0%  id 1 25.0%\n"
+    expect("$A diff $D/a.json $D/b.json", 1,
+           "\nnext token, the likeliest:\n  A   id 0 50.0%  id 1 50.0%\n  B   id 0 75.0%  id 1 25.0%\n"
            "  logits differ by up to 1.10e+00 in the last row: id 0: A 0, B 1.098612\n"
            "  KL(B || A) 0.1308 nats at the last token, 0.06541 in the mean over 2 rows\n");
-    expect("ends 1 $A diff $D/a.json $D/b.json --format json | jq -c '.next | [.rows, (.kl_b_a.last * 1e6 | round), (.kl_a_b.last * 1e6 | round), "
-           "(.kl_a_b.mean * 1e6 | round), .b[0].id, .b[0].text]'", 0, "[2,130812,143841,71921,0,null]\n");
+    expect("ends 1 $A diff $D/a.json $D/b.json --format json | jq -c '.next | [.rows, (.kl_b_a.last * 1e6 | "
+           "round), (.kl_a_b.last * 1e6 | round), (.kl_a_b.mean * 1e6 | round), .b[0].id, .b[0].text]'", 0,
+           "[2,130812,143841,71921,0,null]\n");
     expect("$A diff $D/a.json $D/odd.json", 1, "  B  the logits are no distribution: one is NaN or inf\n");
     expect("$A diff $D/a.json $D/odd.json", 1, "  KL(B || A) is not defined in every row: a logit is NaN or inf\n");
     expect("$A diff $D/odd.json $D/odd.json", 0, "nothing differs");

@@ -1,4 +1,5 @@
-/* test_diff.c - mistakes planted in checkpoints and dumps: diff must name the first tensor that differs, and the mistake. */
+/* test_diff.c - mistakes planted in checkpoints and dumps: diff must name the first tensor that differs,
+ * and the mistake. */
 #include "suites.h"
 #include "attn_tools.h"
 
@@ -49,7 +50,8 @@ static void ran_free(struct ran *r)
     attn_model_close(r->model);
 }
 
-/* Compares two runs.  `first` is the tensor that must be found, NULL: none; the cause must be of this kind and contain `says`. */
+/* Compares two runs.  `first` is the tensor that must be found, NULL: none; the cause must be of this kind
+ * and contain `says`. */
 static void expect_diff(const struct ran *a, const struct ran *b, const char *first, const char *kind, const char *says)
 {
     struct attn_err err = {0};
@@ -62,8 +64,10 @@ static void expect_diff(const struct ran *a, const struct ran *b, const char *fi
     if (!first)
         ck_assert_msg(!row, "%s differs", row->name);
     else {
-        ck_assert_msg(row && !strcmp(row->name, first), "expected %s, found %s (%s)", first, row ? row->name : "nothing", cause);
-        ck_assert_msg(cause && !strcmp(found_kind, kind) && strstr(cause, says), "expected %s '%s', found %s '%s'", kind, says,
+        ck_assert_msg(row && !strcmp(row->name, first),
+                      "expected %s, found %s (%s)", first, row ? row->name : "nothing", cause);
+        ck_assert_msg(cause && !strcmp(found_kind, kind) && strstr(cause, says),
+                      "expected %s '%s', found %s '%s'", kind, says,
                       found_kind, cause);
     }
     attn_diff_free(d);
@@ -103,41 +107,61 @@ static const struct planted {
     struct wrong_move move;
     const char *first, *kind, *says;
 } planted[] = {
-    {"gpt2-a", NULL, NULL, {"h.0.attn.c_attn", swapped_heads, false}, "blocks.0.attn.q", "heads", "head 0 of A is head 1 of B, 1 is 0"},
-    {"gpt2-a", NULL, NULL, {"h.1.attn.c_proj.weight", wrong_transposed, false}, "blocks.1.attn.out", "transposed", "B multiplies by the transpose"},
+    {"gpt2-a", NULL, NULL, {"h.0.attn.c_attn", swapped_heads, false}, "blocks.0.attn.q", "heads",
+     "head 0 of A is head 1 of B, 1 is 0"},
+    {"gpt2-a", NULL, NULL, {"h.1.attn.c_proj.weight", wrong_transposed, false}, "blocks.1.attn.out", "transposed",
+     "B multiplies by the transpose"},
     {"gpt2-a", NULL, NULL, {"wpe.weight", one_later, false}, "pos_embed", "position", "row t of B is row t + 1 of A"},
-    {"gpt2-a", "1e-05", "1e-06", {NULL, NULL, false}, "blocks.0.norm1", "epsilon", "A adds 1e-05 to the variance, B 1e-06"},
-    {"gpt2-a", "gelu_new", "gelu", {NULL, NULL, false}, "blocks.0.mlp.post", "gelu", "A uses the tanh form of GELU (gelu_new), B the erf form"},
-    {"gpt2-a", "\"scale_attn_weights\": true", "\"scale_attn_weights\": false", {NULL, NULL, false}, "blocks.0.attn.scores", "scale",
+    {"gpt2-a", "1e-05", "1e-06", {NULL, NULL, false}, "blocks.0.norm1", "epsilon",
+     "A adds 1e-05 to the variance, B 1e-06"},
+    {"gpt2-a", "gelu_new", "gelu", {NULL, NULL, false}, "blocks.0.mlp.post", "gelu",
+     "A uses the tanh form of GELU (gelu_new), B the erf form"},
+    {"gpt2-a", "\"scale_attn_weights\": true", "\"scale_attn_weights\": false", {NULL, NULL, false},
+     "blocks.0.attn.scores", "scale",
      "A's scores are divided by sqrt(d_head), B's are not"},
     {"neox-i", NULL, NULL, {"gpt_neox.layers.0.attention.query_key_value", unstacked, true}, "blocks.0.attn.q", "qkv",
      "A reads it interleaved (q, k, v head by head), B as three blocks"},
-    {"neox-i", "\"use_parallel_residual\": true", "\"use_parallel_residual\": false", {NULL, NULL, false}, "blocks.0.norm2", "residual",
+    {"neox-i", "\"use_parallel_residual\": true", "\"use_parallel_residual\": false", {NULL, NULL, false},
+     "blocks.0.norm2", "residual",
      "A's norm reads the block's input (parallel branches)"},
-    {"neox-i", "\"rotary_pct\": 0.25", "\"rotary_pct\": 0.5", {NULL, NULL, false}, "blocks.0.attn.q", "rotary", "(8 numbers, theta 10000"},
-    {"llama-f", "10000.0", "500000.0", {NULL, NULL, false}, "blocks.0.attn.q", "rotary", "theta 10000, from position 0), B rotates pairs (i, i + r/2) (8 "
-     "numbers, theta 500000"},
-    {"llama-f", "\"tie_word_embeddings\": false", "\"tie_word_embeddings\": true", {NULL, NULL, false}, "logits", "tied",
+    {"neox-i", "\"rotary_pct\": 0.25", "\"rotary_pct\": 0.5", {NULL, NULL, false}, "blocks.0.attn.q", "rotary",
+     "(8 numbers, theta 10000"},
+    {"llama-f", "10000.0", "500000.0", {NULL, NULL, false}, "blocks.0.attn.q", "rotary",
+     "theta 10000, from position 0), B rotates pairs (i, i + r/2) (8 numbers, theta 500000"},
+    {"llama-f", "\"tie_word_embeddings\": false", "\"tie_word_embeddings\": true", {NULL, NULL, false},
+     "logits", "tied",
      "B's output layer is the embedding"},
-    {"llama-f", NULL, NULL, {"model.layers.0.self_attn.q_proj.weight", wrong_transposed, false}, "blocks.0.attn.q", "transposed", "B multiplies"},
+    {"llama-f", NULL, NULL, {"model.layers.0.self_attn.q_proj.weight", wrong_transposed, false}, "blocks.0.attn.q",
+     "transposed", "B multiplies"},
     {"neo-h", "\"window_size\": 5", "\"window_size\": 3", {NULL, NULL, false}, "blocks.1.attn.scores", "mask",
      "B does not see keys 3 or more tokens back"},
-    {"olmo2-a", NULL, NULL, {"model.layers.1.self_attn.q_proj.weight", wrong_transposed, false}, "blocks.1.attn.q", "transposed",
+    {"olmo2-a", NULL, NULL, {"model.layers.1.self_attn.q_proj.weight", wrong_transposed, false}, "blocks.1.attn.q",
+     "transposed",
      "B multiplies"},
-    {"gemma3-a", NULL, NULL, {"model.layers.2.self_attn.q_proj.weight", wrong_transposed, false}, "blocks.2.attn.q", "transposed",
+    {"gemma3-a", NULL, NULL, {"model.layers.2.self_attn.q_proj.weight", wrong_transposed, false}, "blocks.2.attn.q",
+     "transposed",
      "B multiplies"},
-    {"olmo2-a", NULL, NULL, {"model.layers.1.self_attn.q_norm.weight", swapped_first, true}, "blocks.1.attn.q", "weight",
-     "the models differ in the weight model.layers.1.self_attn.q_norm.weight: in 2 of 32 numbers, first at [0], where A has 1.7734375 and B 1.921875"},
-    {"gemma3-a", NULL, NULL, {"model.layers.0.self_attn.k_norm.weight", swapped_first, true}, "blocks.0.attn.k", "weight", "k_norm.weight"},
-    {"gemma3-a", NULL, NULL, {"model.layers.3.self_attn.k_proj.weight", swapped_first, false}, "blocks.3.attn.k", "weight", "k_proj.weight"},
-    {"gemma2-a", NULL, NULL, {"model.layers.1.post_feedforward_layernorm.weight", swapped_first, true}, "blocks.1.mlp.added", "weight",
+    {"olmo2-a", NULL, NULL, {"model.layers.1.self_attn.q_norm.weight", swapped_first, true},
+     "blocks.1.attn.q", "weight",
+     "the models differ in the weight model.layers.1.self_attn.q_norm.weight: in 2 of 32 numbers, first at [0], where "
+     "A has 1.7734375 and B 1.921875"},
+    {"gemma3-a", NULL, NULL, {"model.layers.0.self_attn.k_norm.weight", swapped_first, true}, "blocks.0.attn.k",
+     "weight", "k_norm.weight"},
+    {"gemma3-a", NULL, NULL, {"model.layers.3.self_attn.k_proj.weight", swapped_first, false}, "blocks.3.attn.k",
+     "weight", "k_proj.weight"},
+    {"gemma2-a", NULL, NULL, {"model.layers.1.post_feedforward_layernorm.weight", swapped_first, true},
+     "blocks.1.mlp.added", "weight",
      "model.layers.1.post_feedforward_layernorm.weight: in 2 of 32"},
-    {"opt-post-a", NULL, NULL, {"model.decoder.layers.0.final_layer_norm.bias", swapped_first, true}, "blocks.0.resid_post", "weight",
+    {"opt-post-a", NULL, NULL, {"model.decoder.layers.0.final_layer_norm.bias", swapped_first, true},
+     "blocks.0.resid_post", "weight",
      "model.decoder.layers.0.final_layer_norm.bias"},
-    {"opt-post-a", NULL, NULL, {"model.decoder.project_out.weight", swapped_first, false}, "logits", "weight", "project_out.weight"},
-    {"phi3-longrope-a", NULL, NULL, {"model.layers.1.mlp.gate_up_proj.weight", swapped_first, false}, "blocks.1.mlp.pre", "weight",
+    {"opt-post-a", NULL, NULL, {"model.decoder.project_out.weight", swapped_first, false}, "logits", "weight",
+     "project_out.weight"},
+    {"phi3-longrope-a", NULL, NULL, {"model.layers.1.mlp.gate_up_proj.weight", swapped_first, false},
+     "blocks.1.mlp.pre", "weight",
      "gate_up_proj.weight: in 64 of 3072"},
-    {"bloom-a", NULL, NULL, {"transformer.word_embeddings_layernorm.weight", swapped_first, true}, "embed", "weight", "word_embeddings_layernorm"},
+    {"bloom-a", NULL, NULL, {"transformer.word_embeddings_layernorm.weight", swapped_first, true}, "embed", "weight",
+     "word_embeddings_layernorm"},
     {"gptj-a", NULL, NULL, {"lm_head.bias", swapped_first, true}, "logits", "bias", "A - B is the same in every row"},
     {"gemma2-a", "logit_softcapping\": 1.0", "logit_softcapping\": null", {NULL, NULL, false}, "logits", "cap",
      "A is 1 * tanh(B / 1), B is not capped"},
@@ -151,13 +175,15 @@ static const struct planted {
      "A does not rotate, B"},
     {"llama-f", NULL, NULL, {"model.embed_tokens.weight", one_later, false}, "embed", "tokens",
      "B has other rows of the embedding than its token ids say: token 0 has id"},
-    {"falcon-new-a", NULL, NULL, {"transformer.h.1.ln_mlp.weight", swapped_first, true}, "blocks.1.norm2", "weight", "transformer.h.1.ln_mlp.weight"},
+    {"falcon-new-a", NULL, NULL, {"transformer.h.1.ln_mlp.weight", swapped_first, true}, "blocks.1.norm2", "weight",
+     "transformer.h.1.ln_mlp.weight"},
 };
 
 START_TEST(test_planted_in_a_checkpoint)
 {
     const struct planted *p = &planted[_i];
-    struct ran a = run(wrong_origin(p->model)), b = run(wrong_copy(p->model, p->from, p->to, p->move.tensor ? &p->move : NULL));
+    struct ran a = run(wrong_origin(p->model)),
+        b = run(wrong_copy(p->model, p->from, p->to, p->move.tensor ? &p->move : NULL));
     expect_diff(&a, &b, p->first, p->kind, p->says);
     ran_free(&a);
     ran_free(&b);
@@ -284,17 +310,20 @@ static void tied(struct attn_dump *d)
 
 static void gate_and_up(struct attn_dump *d)
 {
-    struct attn_array *pre = array(d, "blocks.0.mlp.pre"), *up = array(d, "blocks.0.mlp.linear"), *y = array(d, "blocks.0.mlp.post");
+    struct attn_array *pre = array(d, "blocks.0.mlp.pre"), *up = array(d, "blocks.0.mlp.linear"),
+        *y = array(d, "blocks.0.mlp.post");
     for (size_t i = 0; i < y->n; i++)
         y->data[i] = (float)((double)up->data[i] / (1 + exp(-(double)up->data[i])) * (double)pre->data[i]);
 }
 
 static void gelu_gate_and_up(struct attn_dump *d)
 {
-    struct attn_array *pre = array(d, "blocks.0.mlp.pre"), *up = array(d, "blocks.0.mlp.linear"), *y = array(d, "blocks.0.mlp.post");
+    struct attn_array *pre = array(d, "blocks.0.mlp.pre"), *up = array(d, "blocks.0.mlp.linear"),
+        *y = array(d, "blocks.0.mlp.post");
     for (size_t i = 0; i < y->n; i++) {
         double u = (double)up->data[i];
-        y->data[i] = (float)(0.5 * u * (1 + tanh(sqrt(2 / 3.14159265358979323846) * (u + 0.044715 * u * u * u))) * (double)pre->data[i]);
+        y->data[i] = (float)(0.5 * u * (1 + tanh(sqrt(2 / 3.14159265358979323846) * (u + 0.044715 * u * u * u))) *
+                             (double)pre->data[i]);
     }
 }
 
@@ -402,10 +431,12 @@ static const struct spoiled {
     {"gpt2-a", flipped, "blocks.0.attn.pattern", "axis", "softmax over the wrong axis"},
     {"gpt2-a", a_strange_weight, "blocks.0.attn.v", "weight", "-m MODEL tries that model's weights"},
     {"gpt2-a", one_nan, "blocks.0.mlp.pre", "nan", "B has NaN where A has none, 1 time, first at token 1, column 2"},
-    {"gpt2-a", few_bits, "blocks.0.attn.k", "precision", "B is A rounded to float16: it was stored that way (--rtol 0.001 ignores this)"},
+    {"gpt2-a", few_bits, "blocks.0.attn.k", "precision",
+     "B is A rounded to float16: it was stored that way (--rtol 0.001 ignores this)"},
     {"gpt2-a", few_bits_scaled, "blocks.0.attn.k", "weight", "its input agrees but the product differs"},
     {"gpt2-a", fewer_tokens, "embed", "tokens", "A has 12 tokens, B has 11"},
-    {"gpt2-a", heads_side_by_side, "blocks.0.attn.q", "heads", "reshaped where heads and tokens should have been swapped"},
+    {"gpt2-a", heads_side_by_side, "blocks.0.attn.q", "heads",
+     "reshaped where heads and tokens should have been swapped"},
     {"gpt2-a", another_token, "embed", "tokens", "token 3 has id 2 in A and 44 in B"},
 };
 
@@ -463,8 +494,9 @@ END_TEST
 /* No number says that the rest is the same. */
 START_TEST(test_no_row_is_no_bos)
 {
-    expect_exactly("for i in 0 1; do mkdir $D/$i; { printf '\\223NUMPY\\001\\000v\\000%-117s\\n' \"{'descr': '<f4', 'fortran_order': False, "
-                   "'shape': ($i, 4), }\"; head -c $((16*i)) /dev/zero; } >$D/$i/embed.npy; done; "
+    expect_exactly("for i in 0 1; do mkdir $D/$i; { printf '\\223NUMPY\\001\\000v\\000%-117s\\n' \"{'descr': '<f4', "
+                   "'fortran_order': False, 'shape': ($i, 4), }\"; "
+                   "head -c $((16*i)) /dev/zero; } >$D/$i/embed.npy; done; "
                    "ends 1 \"$A\" diff $D/1 $D/0 >$D/said; grep -c embed $D/said; ends 1 grep BOS $D/said", "2\n");
 }
 END_TEST
@@ -472,7 +504,8 @@ END_TEST
 /* 0 and -0 are no distance apart, and yet it is there that they differ. */
 START_TEST(test_zeros)
 {
-    expect("mkdir $D/a $D/b; printf '1,2\\n3,0\\n' >$D/a/x.csv; printf '1,2\\n3,-0\\n' >$D/b/x.csv; \"$A\" diff --exact $D/a/x.csv $D/b/x.csv", 1,
+    expect("mkdir $D/a $D/b; printf '1,2\\n3,0\\n' >$D/a/x.csv; printf '1,2\\n3,-0\\n' >$D/b/x.csv; "
+           "\"$A\" diff --exact $D/a/x.csv $D/b/x.csv", 1,
            "token 1, column 1: A 0, B -0");
     expect("\"$A\" diff $D/a/x.csv $D/b/x.csv", 0, "nothing differs");
 }
@@ -482,14 +515,16 @@ END_TEST
 static const struct { const char *show; bool model; const char *to_b, *to_a, *off; } heads_known_from[] = {
     {"pattern,context", true, "times 0.353553 = 1/sqrt(d_head)", "times 2.82843 = sqrt(d_head)", "false"},
     {"pattern,context", false, "times 0.353553 = 1/sqrt(d_head)", "times 2.82843 = sqrt(d_head)", "false"},
-    {"pattern", true, "times 0.353553 = 1/sqrt(d_head)", "times 2.82843 = sqrt(d_head)", "null"},      /* Python's None is false */
+    /* Python's None is false */
+    {"pattern", true, "times 0.353553 = 1/sqrt(d_head)", "times 2.82843 = sqrt(d_head)", "null"},
     {"pattern", false, "times 0.353553", "times 2.82843", "false"},    /* nothing tells how wide heads are */
 };
 
 START_TEST(test_scale_from_patterns)
 {
     const char *off = printed("\"scale_attn_weights\": %s", heads_known_from[_i].off);
-    const char *wrong = wrong_copy("gpt2-a", "\"scale_attn_weights\": true", off, NULL), *show = heads_known_from[_i].show;
+    const char *wrong = wrong_copy("gpt2-a", "\"scale_attn_weights\": true", off, NULL),
+        *show = heads_known_from[_i].show;
     struct ran a = run_ids(wrong_origin("gpt2-a"), ids, T, show, 1), b = run_ids(wrong, ids, T, show, 1);
     struct ran *both[] = {&a, &b};
     for (size_t i = 0; i < 2 && !heads_known_from[_i].model; i++) {
@@ -560,7 +595,8 @@ static void ck_no_cause(struct attn_dump *const side[2], const struct attn_model
     attn_dump_free(side[1]);
 }
 
-/* Arrays that do not belong together, as a dump of another program may have them, are not taken for each other's input. */
+/* Arrays that do not belong together, as a dump of another program may have them, are not taken for
+ * each other's input. */
 START_TEST(test_shapes_that_do_not_belong_together)
 {
     static const char pre[] = "blocks.0.mlp.pre", linear[] = "blocks.0.mlp.linear", post[] = "blocks.0.mlp.post";
@@ -613,7 +649,8 @@ START_TEST(test_numbers_of_a_row)
     ck_assert_int_eq(attn_diff_new(&d, a, b, &o, NULL), 0);
     const struct attn_diff_row *row = attn_diff_first(d);
     ck_assert_msg(row && row->differing == 1 && row->count == 6, "zeros of both signs and equal infinities agree");
-    ck_assert(row->max_abs == 0.5 && row->at[0] == 0 && row->at[1] == 1 && row->at[2] == 0 && row->a == 4.5f && row->b == 4);
+    ck_assert(row->max_abs == 0.5 && row->at[0] == 0 && row->at[1] == 1 && row->at[2] == 0 && row->a == 4.5f &&
+              row->b == 4);
     ck_assert_double_eq_tol(row->mean_abs, 0.1, 1e-15);     /* rounded in double */
     ck_assert_double_eq_tol(row->nmse, 0.05 / 2, 1e-15);            /* variance of 1, 2, 3, 4, 0 */
     ck_assert_uint_eq(row->max_ulp, 1u << 20);                      /* 0.5 is an eighth of the step from 4 to 8 */
@@ -640,7 +677,8 @@ START_TEST(test_names)
     struct attn_diff *d = (struct attn_diff *)a;        /* whatever was there */
     ck_assert_int_eq(attn_diff_new(&d, a, b, &o, &err), ATTN_EFORMAT);
     ck_assert_ptr_null(d);
-    ck_assert_msg(strstr(err.msg, "no name in common") && strstr(err.msg, "'embed'") && strstr(err.msg, "'mine'"), "%s", err.msg);
+    ck_assert_msg(strstr(err.msg, "no name in common") && strstr(err.msg, "'embed'") && strstr(err.msg, "'mine'"),
+                  "%s", err.msg);
     a->single = b->single = true;       /* two single files are compared whatever their names are */
     ck_assert_int_eq(attn_diff_new(&d, a, b, &o, &err), 0);
     ck_assert_ptr_null(attn_diff_first(d));
@@ -652,8 +690,10 @@ END_TEST
 
 START_TEST(test_order_and_one_sided_names)
 {
-    static const char *const names[] = {"logits", "blocks.10.norm1", "zebra", "blocks.2.attn.k", "blocks.2.attn.q", "embed", "blocks.x.q"};
-    static const char *const order[] = {"embed", "blocks.2.attn.q", "blocks.2.attn.k", "blocks.10.norm1", "logits", "blocks.x.q", "zebra"};
+    static const char *const names[] = {"logits", "blocks.10.norm1", "zebra", "blocks.2.attn.k", "blocks.2.attn.q",
+                                        "embed", "blocks.x.q"};
+    static const char *const order[] = {"embed", "blocks.2.attn.q", "blocks.2.attn.k", "blocks.10.norm1", "logits",
+                                        "blocks.x.q", "zebra"};
     const float x = 1;
     const struct attn_diff_opts o = {0};
     struct attn_dump *a = made(names[0], 0, NULL, &x, 1), *b = made("embed", 0, NULL, &x, 1);

@@ -354,7 +354,8 @@ END_TEST
 
 /* ---- rotary positions ---- */
 
-/* Applies a rotation.  attn_rotate_back undoes one, so this is turning back by the opposite angles, as of a negative position. */
+/* Applies a rotation.  attn_rotate_back undoes one, so this is turning back by the opposite angles, as of
+ * a negative position. */
 static void turn(float *y, const float *x, const struct attn_rotation *how)
 {
     size_t half = how->pairing == ATTN_UNROTATED ? 0 : how->r / 2;
@@ -457,7 +458,8 @@ static void norm(float *y, const float *x, bool rms, double eps)
         for (size_t j = 0; j < N; j++)
             var += ((double)x[t * N + j] - mean) * ((double)x[t * N + j] - mean) / N;
         for (size_t j = 0; j < N; j++)
-            y[t * N + j] = (float)(((double)x[t * N + j] - mean) / sqrt(var + eps) * (1 + 0.1 * (double)j) + (rms ? 0 : 0.3));
+            y[t * N + j] =
+                (float)(((double)x[t * N + j] - mean) / sqrt(var + eps) * (1 + 0.1 * (double)j) + (rms ? 0 : 0.3));
     }
 }
 

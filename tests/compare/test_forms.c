@@ -1,5 +1,5 @@
-/* Dumps that TransformerLens makes of models which it prepares as it does by default, of ports with other masks, and of both
- * with a mistake: what changes no prediction is told from what does. */
+/* Dumps that TransformerLens makes of models which it prepares as it does by default, of ports with other masks, and of
+ * both with a mistake: what changes no prediction is told from what does. */
 #include "suites.h"
 
 #include "scratch.h"
@@ -30,7 +30,8 @@ START_TEST(prepared_models_agree)
     expect("$A diff $D/ours.npz $D/lens.npz", 0, "nothing differs: ");
     expect("$A diff $D/lens.npz $D/ours.npz", 0, "\n  folded: ");
     expect("$A diff $D/lens.npz $D/ours.npz", 0, "\n  shifted: 1 tensor differs by a number for each row");
-    expect_exactly("$A diff $D/lens.npz $D/ours.npz --format json | jq '[.tensors[].form] | (index(\"centred\") and index(\"moved\"))'",
+    expect_exactly("$A diff $D/lens.npz $D/ours.npz --format json | jq '[.tensors[].form] | "
+                   "(index(\"centred\") and index(\"moved\"))'",
                    layers ? "true\n" : "false\n");
     expect(printed("$A diff $D/lens.npz $D/ours.npz -m " OF "%s --atol 1e-4", model), 0, "nothing differs: ");
     expect("$A diff $D/lens.npz $D/ours.npz --exact", 1, "differs first");
@@ -45,7 +46,8 @@ START_TEST(mistakes_of_prepared_models_are_found)
         {"gpt2-b", "bias", "blocks.2.attn.out\nbias\n"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         make(cases[i].model, cases[i].mistake);
-        expect_exactly("ends 1 $A diff $D/lens.npz $D/ours.npz --format json | jq -r '.first, .cause.kind'", cases[i].says);
+        expect_exactly("ends 1 $A diff $D/lens.npz $D/ours.npz --format json | jq -r '.first, .cause.kind'",
+                       cases[i].says);
     }
 }
 END_TEST
@@ -88,9 +90,11 @@ START_TEST(what_is_left_out_is_no_form)
             "            data[start:end] = struct.pack('<f', part[0] == 'l') * ((end - start) // 4)\n"
             "    (out / 'model.safetensors').write_bytes(data)\n"
             "E");
-    succeed("for m in $D/l $D/v " OF "gpt2-b; do $A run -q -m $m --ids " IDS " --show '*' -o $D/$(basename $m).npz; done");
+    succeed("for m in $D/l $D/v " OF "gpt2-b; do $A run -q -m $m --ids " IDS
+            " --show '*' -o $D/$(basename $m).npz; done");
     expect_exactly("ends 1 $A diff $D/l.npz $D/gpt2-b.npz --format json | jq -r .first", "blocks.0.norm1\n");
-    expect_exactly("ends 1 $A diff $D/v.npz $D/gpt2-b.npz --format json | jq -r '.first, .cause.kind'", "blocks.0.attn.v\nbias\n");
+    expect_exactly("ends 1 $A diff $D/v.npz $D/gpt2-b.npz --format json | jq -r '.first, .cause.kind'",
+                   "blocks.0.attn.v\nbias\n");
 }
 END_TEST
 
@@ -104,7 +108,8 @@ START_TEST(differences_are_drawn)
     expect_exactly("grep -c 'layer 2, head 3' $D/x.svg", "1\n");
     expect("$A diff $D/lens.npz $D/ours.npz --show pattern --layer 2 --head 1 -o $D/y.svg", 1, "");
     expect_exactly("grep -o 'layer [0-9], head [0-9]' $D/y.svg | sort -u", "layer 2, head 1\n");
-    expect_exactly("for f in png pdf html; do ends 1 $A diff $D/lens.npz $D/ours.npz -o $D/x.$f; head -c 4 $D/x.$f | tail -c 3; done",
+    expect_exactly("for f in png pdf html; do ends 1 $A diff $D/lens.npz $D/ours.npz -o $D/x.$f; head -c 4 $D/x.$f | "
+                   "tail -c 3; done",
                    "PNGPDF!DO");
     expect("$A diff $D/lens.npz $D/ours.npz -o $D/x.json 2>&1", 2, "-o is for a picture of B - A");
     expect("$A diff $D/lens.npz $D/ours.npz --layer 2 2>&1", 2, "or choose what -o x.png draws");

@@ -1,7 +1,8 @@
 /* Ports of models of every family against the library's own run.  diff must find the first activation that a mistake
  * changes, and the mistake; and call a port right that only sums in another order.
  *
- * make test tries a few of the ports, make test-ports all of them, which takes half a minute.  There ATTN_PORTS=1 prints what is missed, what cannot be seen and totals by mistake, ATTN_PORTS=all every comparison, and
+ * make test tries a few of the ports, make test-ports all of them, which takes half a minute.  There ATTN_PORTS=1
+ * prints what is missed, what cannot be seen and totals by mistake, ATTN_PORTS=all every comparison, and
  * ATTN_PORTS=NAME those of one mistake. */
 #include "suites.h"
 
@@ -22,7 +23,8 @@
 
 /* What is to be reached, in percent of the mistakes that can be seen: in whole dumps, in those of a few activations. */
 enum { PLACES = 97, CAUSES = 90, PLACES_OF_FEW = 97 };
-enum { FEWEST_MISTAKES = 400, FEWEST_RIGHT = 400, FEWEST = 40 };        /* right ports whole, and as a few activations; of a few */
+/* right ports whole, and as a few activations; of a few */
+enum { FEWEST_MISTAKES = 400, FEWEST_RIGHT = 400, FEWEST = 40 };
 /* A mistake that changes less cannot be told from another order of sums, or is within the usual tolerance. */
 static const double ROUNDINGS = 16, SHARE = 1e-5;
 
@@ -275,8 +277,8 @@ static void draw_layers(int *from, int *to)
     *to = where == 3 ? L - 1 : *from;
 }
 
-/* Whether rounding to 16 bits explains differences there that are as large as the numbers: softmaxes as sharp as some of these
- * models' magnify it so.  Then nothing tells a mistake from it. */
+/* Whether rounding to 16 bits explains differences there that are as large as the numbers: softmaxes as sharp as some
+ * of these models' magnify it so.  Then nothing tells a mistake from it. */
 static bool drowned(const struct attn_dump *right, const char *name)
 {
     struct attn_diff *d = compare(right);
@@ -372,7 +374,8 @@ static struct tally total(const struct tally *t)
 static void report(const char *what, const struct tally *t)
 {
     if (all_of_them())
-        fprintf(stderr, "ports: %d %s, %d cannot be seen: place %d of %d, cause %d of %d, called right %d\n", t->all, what,
+        fprintf(stderr, "ports: %d %s, %d cannot be seen: place %d of %d, cause %d of %d, called right %d\n",
+                t->all, what,
             t->unseen, t->place, seen(t), t->cause, seen(t), t->called_right);
 }
 
@@ -393,8 +396,8 @@ START_TEST(mistakes_are_found)
     report("mistakes, few activations", &some);
     ck_assert_int_ge(seen(&all), all_of_them() ? FEWEST_MISTAKES : FEWEST);
     ck_assert_int_eq(all.called_right, 0);
-    /* Between a stream and the next pattern lie six steps that a few activations lack, and what rounding in all of them explains
-     * may hide an epsilon of 1e-6 in place of 1e-5: 3 of 1276 were called right, none of another mistake. */
+    /* Between a stream and the next pattern lie six steps that a few activations lack, and what rounding in all of them
+     * explains may hide an epsilon of 1e-6 in place of 1e-5: 3 of 1276 were called right, none of another mistake. */
     ck_assert_int_le(some.called_right * 200, seen(&some));
     ck_assert_int_ge(all.place * 100, PLACES * seen(&all));
     ck_assert_int_ge(all.cause * 100, CAUSES * seen(&all));
@@ -417,7 +420,8 @@ static void judge_right_dump(const struct port *p, const struct attn_dump *dump)
     judged.all++;
     judged.right += right;
     if (asked_for(o->name, !right))
-        fprintf(stderr, "%-7s %-36s %-22s %s: gap %g, explained %g, %zu of %zu '%s'\n", right ? "right" : "WRONG", about(p),
+        fprintf(stderr,
+                "%-7s %-36s %-22s %s: gap %g, explained %g, %zu of %zu '%s'\n", right ? "right" : "WRONG", about(p),
                 row ? row->name : "nothing differs", cause ? kind : "-", row ? row->gap : 0, row ? row->explained : 0,
                 row ? row->differing : 0, row ? row->count : 0, cause ? cause : "-");
     attn_diff_free(d);
@@ -555,7 +559,8 @@ START_TEST(narrow_ports_agree_as_far_as_they_go)
         draw_subject(family, 5, some_width(family, 5), round_each_step);
     struct tally wrong = total(narrow);
     if (all_of_them())
-        fprintf(stderr, "ports: %d of %d of 16 bits that are right agree as far as they go\n", judged.right, judged.all);
+        fprintf(stderr, "ports: %d of %d of 16 bits that are right agree as far as they go\n", judged.right,
+                judged.all);
     report("mistakes in 16 bits", &wrong);
     ck_assert_int_eq(judged.right, judged.all);
     ck_assert_int_eq(wrong.called_right, 0);

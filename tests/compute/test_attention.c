@@ -39,8 +39,7 @@ static bool visible(const struct attn_attention *a, size_t t, size_t j)
     return a->kind.form == ATTN_FULL || (a->kind.form == ATTN_MASKED ? mask[t * TK + j] != 0 : j <= a->pos + t);
 }
 
-/* Compares one row with double precision.  Rounding in float32 leaves 1e-6 at these sizes: sums of at most 90 numbers of order
- * 1. */
+/* Compares one row with double precision.  Rounding in float32 leaves 1e-6 of sums of at most 90 numbers of order 1. */
 static void expect_row(const struct attn_attention *a, size_t b, size_t h, size_t t)
 {
     const double tolerance = 1e-6;
@@ -124,8 +123,8 @@ START_TEST(empty_rows_are_zeros_or_refused)
 }
 END_TEST
 
-/* Hidden scores far above the visible ones: the softmax of the latter underflows to 0, and dividing by the row's sum would be
- * 0/0. */
+/* Hidden scores far above the visible ones: the softmax of the latter underflows to 0, and dividing by the row's sum
+ * would give 0/0. */
 START_TEST(renormalising_may_lose_a_row)
 {
     const float one[] = {1}, keys[] = {0, 5, 120}, values[] = {1, 2, 3};
@@ -143,13 +142,14 @@ START_TEST(renormalising_may_lose_a_row)
 END_TEST
 
 /* Three queries of one head over three keys, whose dots are 1e30 times what `q` says, squared. */
-static struct attn_lost overflow_of(float c[3], float p[9], const float x[3], struct attn_kind kind, const uint8_t *hide)
+static struct attn_lost overflow_of(float c[3], float p[9], const float x[3], struct attn_kind kind,
+                                    const uint8_t *hide)
 {
     struct attn_lost lost;
     const float keys[] = {1e30f, 1e30f, 1e30f}, values[] = {1, 2, 3};
     float queries[3];
-    struct attn_attention a = {.batch = 1, .H = 1, .Hkv = 1, .Tq = 3, .Tk = 3, .dh = 1, .dv = 1, .scale = 1, .kind = kind, .mask = hide,
-                               .pattern = p, .overflow = &lost};
+    struct attn_attention a = {.batch = 1, .H = 1, .Hkv = 1, .Tq = 3, .Tk = 3, .dh = 1, .dv = 1, .scale = 1,
+                               .kind = kind, .mask = hide, .pattern = p, .overflow = &lost};
     struct attn_err err = {0};
     for (int i = 0; i < 3; i++)
         queries[i] = x[i];
@@ -158,8 +158,10 @@ static struct attn_lost overflow_of(float c[3], float p[9], const float x[3], st
 }
 
 static const struct attn_kind every[] = {
-    {.form = ATTN_FULL}, {.form = ATTN_CAUSAL}, {.form = ATTN_CAUSAL_RENORM}, {.form = ATTN_WINDOW, .w = 2}, {.form = ATTN_STRIDED, .w = 1, .s = 1},
-    {.form = ATTN_RANDOM, .w = 1, .r = 1, .seed = 3}, {.form = ATTN_BLOCK, .b = 2, .causal = true}, {.form = ATTN_MASKED}};
+    {.form = ATTN_FULL}, {.form = ATTN_CAUSAL}, {.form = ATTN_CAUSAL_RENORM}, {.form = ATTN_WINDOW, .w = 2},
+    {.form = ATTN_STRIDED, .w = 1, .s = 1},
+    {.form = ATTN_RANDOM, .w = 1, .r = 1, .seed = 3}, {.form = ATTN_BLOCK, .b = 2, .causal = true},
+    {.form = ATTN_MASKED}};
 enum { EVERY = sizeof every / sizeof *every };
 
 /* Finite queries and keys whose products are inf, or -inf: the row is told of, whoever looks on, and is NaN, not 0. */
@@ -209,19 +211,22 @@ START_TEST(linear_sums_overflow_too)
     const float x[] = {1, 1e30f, 1e30f};
     for (int watched = 0; watched < 2; watched++) {
         float c[3], p[9];
-        struct attn_lost lost = overflow_of(c, watched ? p : NULL, x, (struct attn_kind){.form = ATTN_LINEAR, .causal = true}, NULL);
+        struct attn_lost lost = overflow_of(c, watched ? p : NULL, x,
+                                            (struct attn_kind){.form = ATTN_LINEAR, .causal = true}, NULL);
         ck_assert(lost.rows == 2 && lost.row == 1 && c[0] == 1 && isnan(c[1]) && isnan(c[2]));
     }
 }
 END_TEST
 
-/* A dot that is -inf beside finite ones leaves them their weights; and a scale may overflow what the product did not. */
+/* A dot that is -inf beside finite ones leaves them their weights; and a scale may overflow what the
+ * product did not. */
 START_TEST(some_dots_of_a_row_may_overflow)
 {
     const float x[] = {-1e20f}, keys[] = {1e30f, 1e-20f, 1e-20f}, values[] = {7, 1, 3}, large[] = {1e-20f, 3e20f, 0};
     float c, p[3];
     struct attn_lost lost;
-    struct attn_attention a = {.batch = 1, .H = 1, .Hkv = 1, .Tq = 1, .Tk = 3, .dh = 1, .dv = 1, .scale = 1, .overflow = &lost, .pattern = p};
+    struct attn_attention a = {.batch = 1, .H = 1, .Hkv = 1, .Tq = 1, .Tk = 3, .dh = 1, .dv = 1, .scale = 1,
+                               .overflow = &lost, .pattern = p};
     ck_assert(!attn_attention(&c, x, keys, values, &a, NULL));
     ck_assert(lost.rows == 1 && p[0] == 0 && p[1] == 0.5f && p[2] == 0.5f && c == 2);
     ck_assert(!attn_attention(&c, x, large, values, &a, NULL));

@@ -10,9 +10,10 @@
 
 /* A model with every kind of part and grouped heads; the texts are long enough for several bands of queries. */
 static const char config[] =
-    "{\"model_type\": \"attn-decoder\", \"vocab_size\": 50, \"n_ctx\": 140, \"n_layer\": 2, \"n_head\": 6, \"n_kv_head\": 3, "
-    "\"d_model\": 40, \"d_head\": 10, \"d_value\": 7, \"d_mlp\": 30, \"norm\": \"rmsnorm\", \"mlp\": \"swiglu\", \"residual\": true, "
-    "\"output_projection\": true, \"unembed\": true, \"tied\": false, \"position\": \"rope\"}";
+    "{\"model_type\": \"attn-decoder\", \"vocab_size\": 50, \"n_ctx\": 140, \"n_layer\": 2, \"n_head\": 6, "
+    "\"n_kv_head\": 3, \"d_model\": 40, \"d_head\": 10, \"d_value\": 7, \"d_mlp\": 30, \"norm\": \"rmsnorm\", \"mlp\": "
+    "\"swiglu\", \"residual\": true, \"output_projection\": true, \"unembed\": true, \"tied\": false, "
+    "\"position\": \"rope\"}";
 enum { T = 110, TK = 130, ALL = T + TK };
 
 static struct attn_model *model;
@@ -36,7 +37,8 @@ static void teardown(void)
     scratch_remove();
 }
 
-static int run(struct keep *k, const int32_t *from, const struct attn_seq *seq, size_t n, int threads, struct attn_err *err)
+static int run(struct keep *k, const int32_t *from, const struct attn_seq *seq, size_t n, int threads,
+               struct attn_err *err)
 {
     struct attn_run *r = NULL;
     const struct attn_observer obs = keep_observer(k);
@@ -126,9 +128,11 @@ END_TEST
 /* Without a mask, a text that attends to a copy of itself computes what it does alone. */
 START_TEST(looking_at_oneself_is_attention_without_a_mask)
 {
-    static const char unmasked[] = "{\"model_type\": \"attn-decoder\", \"vocab_size\": 50, \"n_ctx\": 140, \"n_layer\": 2, "
+    static const char unmasked[] =
+        "{\"model_type\": \"attn-decoder\", \"vocab_size\": 50, \"n_ctx\": 140, \"n_layer\": 2, "
                                    "\"n_head\": 2, \"n_kv_head\": 1, \"d_model\": 12, \"d_head\": 6, \"d_value\": 5, "
-                                   "\"output_projection\": true, \"mask\": \"none\", \"position\": \"learned\", \"unembed\": false}";
+                                   "\"output_projection\": true, \"mask\": \"none\", \"position\": \"learned\", "
+                                   "\"unembed\": false}";
     int32_t twice[2 * T];
     memcpy(twice, ids, T * sizeof *ids);
     memcpy(twice + T, ids, T * sizeof *ids);
@@ -235,7 +239,8 @@ START_TEST(both_lengths_are_checked)
     ck_lengths(0, 3, ATTN_EFORMAT, "the text has no tokens");
     ck_lengths(3, 0, ATTN_EFORMAT, "the other text, whose keys the first looks at, has no tokens");
     ck_lengths(141, 3, ATTN_EFORMAT, "the text has 141 tokens, but model model takes at most 140");
-    ck_lengths(3, 141, ATTN_EFORMAT, "the other text, whose keys the first looks at, has 141 tokens, but model model takes at most 140");
+    ck_lengths(3, 141, ATTN_EFORMAT,
+               "the other text, whose keys the first looks at, has 141 tokens, but model model takes at most 140");
 }
 END_TEST
 

@@ -80,7 +80,8 @@ START_TEST(rows_side_by_side)
     seed = (uint32_t)_i + 1;
     for (int round = 0; round < 30; round++) {
         struct rows r = rows_of(type, attn_dtypes[type].values * (1 + pick(4)), round % 2);
-        const size_t units = r.n / t->unit, first = pick(units) * t->unit, n = (1 + pick(units - first / t->unit)) * t->unit;
+        const size_t units = r.n / t->unit, first = pick(units) * t->unit,
+            n = (1 + pick(units - first / t->unit)) * t->unit;
         float *y = numbers(n * LD);
         t->transpose(y, LD, r.row, first, n);
         for (size_t k = 0; k < n; k++) {
@@ -107,7 +108,8 @@ START_TEST(one_row_of_x)
     seed = (uint32_t)_i + 100;
     for (int round = 0; round < 10; round++) {
         struct rows r = rows_of(type, attn_dtypes[type].values * (1 + pick(4)), false);
-        const size_t units = r.n / t->unit, first = pick(units) * t->unit, n = (1 + pick(units - first / t->unit)) * t->unit;
+        const size_t units = r.n / t->unit, first = pick(units) * t->unit,
+            n = (1 + pick(units - first / t->unit)) * t->unit;
         float *x = numbers(n), *y = numbers(SIDE), want[SIDE];
         for (size_t l = 0; l < SIDE; l++) {
             want[l] = y[l];
@@ -170,7 +172,8 @@ static void same_product(struct attn_team *team, const struct attn_mat *blocks, 
     memset(y, 0xff, n * ldy * sizeof *y);
     attn_gemm(alone(), want, ldy, x, ldx, n, floats, ATTN_STORE, rounded ? scratch : NULL);
     attn_gemm(team ? team : alone(), y, ldy, x, ldx, n, blocks, ATTN_STORE, rounded ? scratch : NULL);
-    ck_assert_msg(memcmp(y, want, n * ldy * sizeof *y) == 0, "%s, %zu rows, %zu to %zu%s%s", attn_dtypes[blocks->type].name, n, in,
+    ck_assert_msg(memcmp(y, want, n * ldy * sizeof *y) == 0,
+                  "%s, %zu rows, %zu to %zu%s%s", attn_dtypes[blocks->type].name, n, in,
                   out, blocks->transposed ? ", by outputs" : "", rounded ? ", in bf16" : "");
     free(x), free(want), free(y), free(scratch);
 }
@@ -213,7 +216,8 @@ START_TEST(some_inputs)
         struct pair p = pair_of(type, in, 1 + pick(200), _i % 2);
         for (int round = 0; round < 3; round++) {
             const size_t first = pick(in), some = 1 + pick(in - first);
-            const struct attn_mat blocks = attn_mat_inputs(&p.blocks, first, some), floats = attn_mat_inputs(&p.floats, first, some);
+            const struct attn_mat blocks = attn_mat_inputs(&p.blocks, first, some),
+                floats = attn_mat_inputs(&p.floats, first, some);
             same_product(NULL, &blocks, &floats, n, false);
             same_product(NULL, &blocks, &floats, n, true);
         }

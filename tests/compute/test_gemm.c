@@ -1,4 +1,5 @@
-/* The summation order: any shape, view, kernel and number of threads gives the bits of a plain loop, in float32 and in bf16. */
+/* The summation order: any shape, view, kernel and number of threads gives the bits of a plain loop, in float32
+ * and in bf16. */
 
 #include "suites.h"
 #include "alone.h"
@@ -43,7 +44,8 @@ static void fill(void *to, enum attn_dtype type, size_t n)
         if (type == ATTN_F32)
             ((float *)to)[i] = ((float)pick(20001) - 10000) / 7919;
         else                            /* finite: exponents 8 to 23 of F16, and around 1 for BF16 */
-            ((uint16_t *)to)[i] = (uint16_t)(type == ATTN_F16 ? 0x2000 + pick(0x3fff) : 0x3d00 + pick(0x200)) | (uint16_t)(pick(2) << 15);
+            ((uint16_t *)to)[i] = (uint16_t)(type == ATTN_F16 ? 0x2000 + pick(0x3fff) : 0x3d00 + pick(0x200)) |
+                (uint16_t)(pick(2) << 15);
 }
 
 static float element(const struct attn_mat *w, size_t k, size_t j)
@@ -86,7 +88,8 @@ static float dots(const float *x, const float *column, size_t in)
 {
     __m128 sum = _mm_setzero_ps();
     for (size_t k = 0; k < in; k += 2) {
-        __m128 a = _mm_setr_ps(x[k], k + 1 < in ? x[k + 1] : 0, 0, 0), b = _mm_setr_ps(column[k], k + 1 < in ? column[k + 1] : 0, 0, 0);
+        __m128 a = _mm_setr_ps(x[k], k + 1 < in ? x[k + 1] : 0, 0, 0),
+            b = _mm_setr_ps(column[k], k + 1 < in ? column[k + 1] : 0, 0, 0);
         sum = _mm_dpbf16_ps(sum, _mm_cvtne2ps_pbh(a, a), _mm_cvtne2ps_pbh(b, b));
     }
     return _mm_cvtss_f32(sum);
@@ -109,7 +112,8 @@ static float tiles(const float *x, const float *column, size_t in)
 }
 
 /* The definition: computes each element by itself. */
-static void plain(float *y, const float *x, size_t ldx, size_t n, const struct attn_mat *w, product_of *product, bool bf16)
+static void plain(float *y, const float *x, size_t ldx, size_t n, const struct attn_mat *w,
+                  product_of *product, bool bf16)
 {
     float *factors = room(n * w->in * sizeof *factors), *column = room(w->in * sizeof *column);
     for (size_t i = 0; i < n; i++)
@@ -137,7 +141,8 @@ static struct attn_mat random_mat(const void *bias, size_t in, size_t out)
         w.group = 1 + pick(9);
         w.step = STEP * w.group;
     }
-    size_t last = !w.transposed ? in - 1 : out ? attn_mat_index(&w, out - 1) : 0, n = out ? last * w.ld + (w.transposed ? in : out) : 0;
+    size_t last = !w.transposed ? in - 1 : out ? attn_mat_index(&w, out - 1) : 0,
+        n = out ? last * w.ld + (w.transposed ? in : out) : 0;
     void *data = room(n * attn_dtype_size(w.type));
     fill(data, w.type, n);
     w.data = data;
@@ -155,8 +160,8 @@ static void expect_same(const float *want, const float *y, size_t ldy, size_t n,
     }
 }
 
-static void compare(struct attn_team *t, const float *want, const float *x, size_t ldx, size_t n, const struct attn_mat *w,
-                    float *rounded)
+static void compare(struct attn_team *t, const float *want, const float *x, size_t ldx, size_t n,
+                    const struct attn_mat *w, float *rounded)
 {
     size_t ldy = w->out + GUARD;
     float *y = room(n * ldy * sizeof *y);
@@ -198,8 +203,8 @@ static void compare_panels(struct attn_team *team[3], const float *want, const f
     free(panels);
 }
 
-static void compare_all(struct attn_team *team[3], const float *want, const float *x, size_t ldx, size_t n, const struct attn_mat *w,
-                        float *rounded)
+static void compare_all(struct attn_team *team[3], const float *want, const float *x, size_t ldx, size_t n,
+                        const struct attn_mat *w, float *rounded)
 {
     for (int kernels = 0; kernels <= 1; kernels++) {
         if (!attn_microkernel_choose(kernels))
@@ -268,7 +273,8 @@ END_TEST
 START_TEST(one_row_reads_a_large_copy)
 {
     enum { IN = 2048, OUT = (64 << 20) / IN / 2 + 16 };
-    struct attn_weights w = {.unembed = {.data = room((size_t)IN * OUT * sizeof(float)), .in = IN, .out = OUT, .ld = OUT}};
+    struct attn_weights w =
+        {.unembed = {.data = room((size_t)IN * OUT * sizeof(float)), .in = IN, .out = OUT, .ld = OUT}};
     float *x = room(IN * sizeof *x), *want = room(OUT * sizeof *want), *data = (float *)w.unembed.data;
     struct attn_panels copy;
     struct attn_team *team[3] = {NULL};
@@ -326,8 +332,8 @@ static double share_in(float *y, const float *x, size_t n, const struct attn_mat
     return attn_products_by_libxsmm();
 }
 
-/* The same by rule, of rows that are one item: kernels take what is not streamed, but the first rows where these pack a large weight
- * [in, out]. */
+/* The same by rule, of rows that are one item: kernels take what is not streamed, but the first rows where these pack a
+ * large weight of [in, out]. */
 static double wanted_share(size_t n, bool kernels, size_t streamed, bool packs)
 {
     const size_t tile = attn_vec_ops()->tile_rows, first = packs && n >= 2 * tile ? tile : 0;
@@ -340,7 +346,8 @@ START_TEST(share_of_libxsmm)
 {
     enum { MOST = 256, IN = 64, SMALL = 128, LARGE = 1088, WIDE = IN + ATTN_GEMM_MORE };
     static const size_t lengths[] = {2, 5, 6, 7, 12, 13, 31, 32, 49, 95, 96, 101, 193, MOST};
-    const bool turned = _i % 2, large = _i / 2, with_bf16 = !getenv("LIBXSMM_TARGET");  /* tests may use more than that asks for */
+    /* tests may use more than that asks for */
+    const bool turned = _i % 2, large = _i / 2, with_bf16 = !getenv("LIBXSMM_TARGET");
     const size_t out = large ? LARGE : SMALL, few = large ? ATTN_STREAM : 0;
     float *x = room(MOST * IN * sizeof *x), *y = room(MOST * out * sizeof *y), *data = room(IN * out * sizeof *data);
     float *rounded = room((MOST + ATTN_GEMM_MORE) * WIDE * sizeof *rounded);
@@ -353,14 +360,16 @@ START_TEST(share_of_libxsmm)
     for (int kernels = 0; kernels <= 1; kernels++)
         for (size_t i = 0; attn_microkernel_choose(kernels) && i < sizeof lengths / sizeof *lengths; i++) {
             size_t n = lengths[i];
-            ck_assert_double_eq_tol(share_in(y, x, n, &w, NULL), wanted_share(n, kernels, few, large && !turned), DIVISION);
+            ck_assert_double_eq_tol(share_in(y, x, n, &w, NULL),
+                                    wanted_share(n, kernels, few, large && !turned), DIVISION);
             ck_assert_double_eq(attn_gemm_share(n, &w, false), kernels && n > few);
             if (attn_bf16_choose(ATTN_BF16_FLOATS)) {   /* rounded, but computed in float32 */
                 ck_assert_double_eq(share_in(y, x, n, &w, rounded), kernels);
                 ck_assert_double_eq(attn_gemm_share(n, &w, true), kernels);
             }
             if (with_bf16 && attn_bf16_choose(ATTN_BF16_DOTS) && n <= 256) {
-                ck_assert_double_eq_tol(share_in(y, x, n, &w, rounded), wanted_share(n, kernels, ATTN_BF16_LONE, large && !turned), DIVISION);
+                ck_assert_double_eq_tol(share_in(y, x, n, &w, rounded),
+                                        wanted_share(n, kernels, ATTN_BF16_LONE, large && !turned), DIVISION);
                 ck_assert_double_eq(attn_gemm_share(n, &w, true), kernels && n > ATTN_BF16_LONE);
             }
         }
@@ -402,12 +411,14 @@ static void fill_tiny(float *x, size_t n)
 static void fill_lost(float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        uint32_t bits = (pick(3) ? 0x7f8000u + (uint32_t)pick(0x8000) : (uint32_t)pick(0x7f8000)) | (uint32_t)pick(2) << 31;
+        uint32_t bits = (pick(3) ? 0x7f8000u + (uint32_t)pick(0x8000) : (uint32_t)pick(0x7f8000)) |
+            (uint32_t)pick(2) << 31;
         memcpy(&x[i], &bits, sizeof bits);
     }
 }
 
-/* Weights of a type, as `how` says: ordinary, tiny, or lost.  F16 only gets ordinary ones; BF16 also tiny and denormal ones. */
+/* Weights of a type, as `how` says: ordinary, tiny, or lost.  F16 only gets ordinary ones; BF16 also tiny
+ * and denormal ones. */
 static void fill_weights(void *data, enum attn_dtype type, int how, size_t n)
 {
     fill(data, type, n);
@@ -425,14 +436,16 @@ START_TEST(few_rows_in_bf16_are_like_many)
     enum { N = 17, IN = 235, OUT = 140 };
     const enum attn_bf16 kind = (enum attn_bf16)(_i / 9);
     const enum attn_dtype type = (enum attn_dtype)(_i / 3 % 3);
-    static float x[N * IN], data[IN * OUT], all[N * OUT], few[2 * OUT], rounded[(N + ATTN_GEMM_MORE) * (IN + ATTN_GEMM_MORE)];
+    static float x[N * IN], data[IN * OUT], all[N * OUT], few[2 * OUT],
+        rounded[(N + ATTN_GEMM_MORE) * (IN + ATTN_GEMM_MORE)];
     if (!attn_bf16_choose(kind))
         return;
     seed = 31;
     for (size_t i = 0; i < 2 * 9; i++) {                /* lengths that fill blocks of 32, 8 or 4, and others */
         static const size_t ins[] = {1, 7, 24, 32, 191, 200, 224, 228, IN};
         size_t in = ins[i / 2];
-        const struct attn_mat w = {.data = data, .type = type, .in = in, .out = OUT, .ld = i % 2 ? in : OUT, .transposed = i % 2};
+        const struct attn_mat w = {.data = data, .type = type, .in = in, .out = OUT, .ld = i % 2 ? in : OUT,
+                                   .transposed = i % 2};
         fill(x, ATTN_F32, N * IN);
         if (_i % 3 == 1)
             fill_tiny(x, N * IN);
@@ -453,7 +466,8 @@ START_TEST(weights_do_not_know_each_other)
     enum { N = 70, IN = 150, MOST = 500, GUARDED = MOST + GUARD };
     struct attn_team *team = NULL;
     ck_assert_int_eq(attn_team_new(&team, 3, NULL), 0);
-    float *x = room(N * IN * sizeof *x), *bias = room(STEP * MOST * sizeof *bias), *want = room(N * MOST * sizeof *want);
+    float *x = room(N * IN * sizeof *x), *bias = room(STEP * MOST * sizeof *bias),
+        *want = room(N * MOST * sizeof *want);
     seed = (unsigned)_i + 50;
     fill(x, ATTN_F32, N * IN);
     fill(bias, ATTN_F32, STEP * MOST);
@@ -507,8 +521,10 @@ START_TEST(numbers_between_products)
     if (!attn_bf16_choose((enum attn_bf16)_i))
         return;
     ck_assert_int_eq(attn_team_new(&team, 3, NULL), 0);
-    float *x = room(N * IN * sizeof *x), *hidden = room(N * MOST * sizeof *hidden), *gate = room(N * MOST * sizeof *gate);
-    float *want = room(N * OUT * sizeof *want), *got = room(N * OUT * sizeof *got), *rounded = room(scratch), *made = room(scratch);
+    float *x = room(N * IN * sizeof *x), *hidden = room(N * MOST * sizeof *hidden),
+        *gate = room(N * MOST * sizeof *gate);
+    float *want = room(N * OUT * sizeof *want), *got = room(N * OUT * sizeof *got), *rounded = room(scratch),
+        *made = room(scratch);
     float *bias = room(STEP * MOST * sizeof *bias);
     seed = 77;
     fill(x, ATTN_F32, N * IN);
@@ -523,11 +539,12 @@ START_TEST(numbers_between_products)
         attn_gemm(team ? team : alone(), hidden, m, x, IN, n, &first, epilogue, rounded);
         attn_gemm(team ? team : alone(), want, OUT, hidden, m, n, &second, ATTN_STORE, rounded);
         memcpy(hidden, gate, N * MOST * sizeof *hidden);
-        attn_gemm_each(team ? team : alone(), &(struct attn_product){hidden, m, &first}, 1, x, IN, n, epilogue, rounded, &(struct attn_bf16_operands){.y_bf16 = made});
+        attn_gemm_each(team ? team : alone(), &(struct attn_product){hidden, m, &first}, 1, x, IN, n, epilogue, rounded,
+                       &(struct attn_bf16_operands){.y_bf16 = made});
         for (size_t j = 0; j < N * MOST; j++)
             hidden[j] = NAN;
-        attn_gemm_each(team ? team : alone(), &(struct attn_product){got, OUT, &second}, 1, hidden, m, n, ATTN_STORE, rounded,
-                       &(struct attn_bf16_operands){.x_bf16 = made});
+        attn_gemm_each(team ? team : alone(), &(struct attn_product){got, OUT, &second}, 1, hidden, m, n,
+                       ATTN_STORE, rounded, &(struct attn_bf16_operands){.x_bf16 = made});
         expect_same(want, got, OUT, n, OUT);
         free((void *)(uintptr_t)first.data);
         free((void *)(uintptr_t)second.data);
@@ -545,10 +562,12 @@ START_TEST(items_cover_a_product_once)
     enum { ROWS = 60, PANELS = 40 };
     seed = (unsigned)_i + 7;
     for (int round = 0; round < 300; round++) {
-        const struct attn_cut_sizes sizes = {1 + pick(40), 1 + pick(8), 1 + pick(16), 1, 1 + pick(4), 1 + pick(5), pick(2) * pick(20)};
+        const struct attn_cut_sizes sizes = {1 + pick(40), 1 + pick(8), 1 + pick(16), 1, 1 + pick(4), 1 + pick(5),
+                                             pick(2) * pick(20)};
         struct attn_mat w[3] = {{.out = 1 + pick(PANELS * ATTN_PANEL)}, {.out = 1 + pick(900)}, {.out = 1 + pick(64)}};
         struct attn_gemm_output out[3] = {{.w = &w[0]}, {.w = &w[1]}, {.w = &w[2]}};
-        struct attn_cut cut = {.most = &sizes, .out = out, .outs = 1 + pick(3), .n = 1 + pick(ROWS), .workers = 1 + pick(round % 2 ? 3 : 70)};
+        struct attn_cut cut = {.most = &sizes, .out = out, .outs = 1 + pick(3), .n = 1 + pick(ROWS),
+                               .workers = 1 + pick(round % 2 ? 3 : 70)};
         static unsigned char taken[3][ROWS][PANELS];
         memset(taken, 0, sizeof taken);
         attn_cut_share(&cut);
@@ -570,10 +589,12 @@ START_TEST(items_cover_a_product_once)
 }
 END_TEST
 
-/* Items of a product with so many rows and panels that each of so many workers has, at least and at most, without empty ones. */
+/* Items of a product with so many rows and panels that each of so many workers has, at least and at most,
+ * without empty ones. */
 static void expect_shares(size_t rows, size_t panels, size_t workers, size_t least, size_t most)
 {
-    const struct attn_cut_sizes sizes = {.rows = 192, .tile = 6, .panels = 4, .depth = 1, .items = 2, .fine = 4, .least = 64};
+    const struct attn_cut_sizes sizes = {.rows = 192, .tile = 6, .panels = 4, .depth = 1, .items = 2, .fine = 4,
+                                         .least = 64};
     struct attn_mat w = {.out = panels * ATTN_PANEL};
     struct attn_gemm_output out = {.w = &w};
     struct attn_cut cut = {.most = &sizes, .out = &out, .outs = 1, .n = rows, .workers = workers};
@@ -584,7 +605,8 @@ static void expect_shares(size_t rows, size_t panels, size_t workers, size_t lea
             struct attn_gemm_item it = attn_cut_item(&cut, n);
             has += it.j1 > it.j0;
         }
-        ck_assert_msg(has >= least && has <= most, "%zu rows, %zu panels: worker %zu of %zu has %zu", rows, panels, worker, workers, has);
+        ck_assert_msg(has >= least && has <= most,
+                      "%zu rows, %zu panels: worker %zu of %zu has %zu", rows, panels, worker, workers, has);
     }
 }
 

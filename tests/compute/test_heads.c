@@ -30,7 +30,8 @@ static void setup(void)
 
 /* ---- the definition ---- */
 
-/* The definition, for row t of a head in the sentence whose first row is `row`: chains over all visible keys, ascending. */
+/* The definition, for row t of a head in the sentence whose first row is `row`: chains over all
+ * visible keys, ascending. */
 static void define_row(float *out, const struct how *how, size_t row, size_t t, size_t head)
 {
     float m[LONGEST + 16];
@@ -99,9 +100,10 @@ static void run(const struct how *how, struct attn_heads_seq *texts, size_t n)
     struct attn_trace trace = {.obs = &obs, .n_obs = 1, .L = 1, .want = want};
     const struct attn_hook_points hooks = {.L = 1, .has = {[ATTN_ACT_PATTERN] = true}};
     struct attn_scratch scratch = {
-        .H = H, .dh = DH, .dv = DV, .rows = ROWS, .longest = LONGEST, .keys = LONGEST, .own = LONGEST, .positions = LONGEST,
-        .kind = how->kind, .threads = how->threads, .watched = how->flags && !(how->little && how->kind.form != ATTN_BLOCK),
-        .whole = how->flags & ATTN_WHOLE};
+        .H = H, .dh = DH, .dv = DV, .rows = ROWS, .longest = LONGEST, .keys = LONGEST, .own = LONGEST,
+        .positions = LONGEST,
+        .kind = how->kind, .threads = how->threads,
+        .watched = how->flags && !(how->little && how->kind.form != ATTN_BLOCK), .whole = how->flags & ATTN_WHOLE};
     ck_assert(!attn_team_new(&team, how->threads, NULL));
     attn_trace_ask(&trace, &hooks, 0);
     attn_scratch_lay_out(&scratch, &arena);
@@ -109,8 +111,8 @@ static void run(const struct how *how, struct attn_heads_seq *texts, size_t n)
     attn_scratch_lay_out(&scratch, &arena);
     struct attn_heads a = {
         .head = {.ldc = H * DV, .dh = DH, .dv = DV, .scale = how->scale, .kind = how->kind},
-        .H = H, .Hkv = HKV, .next_q = DH, .next_k = DH, .next_v = DV, .next_context = DV, .ldq = H * DH, .ldk = HKV * DH, .ldv = HKV * DV,
-        .seq = texts, .seqs = n, .scratch = &scratch, .trace = &trace};
+        .H = H, .Hkv = HKV, .next_q = DH, .next_k = DH, .next_v = DV, .next_context = DV, .ldq = H * DH,
+        .ldk = HKV * DH, .ldv = HKV * DV, .seq = texts, .seqs = n, .scratch = &scratch, .trace = &trace};
     attn_heads_run(&a, team);
     ck_assert_uint_eq(a.lost.rows, 0);
     attn_arena_free(&arena);
@@ -127,16 +129,21 @@ static void run_all(const struct how *how, float *out)
 }
 
 static const struct attn_kind kinds[] = {
-    {.form = ATTN_CAUSAL}, {.form = ATTN_WINDOW, .w = 1}, {.form = ATTN_WINDOW, .w = 30}, {.form = ATTN_WINDOW, .w = 64},
-    {.form = ATTN_STRIDED, .w = 3, .s = 7}, {.form = ATTN_RANDOM, .w = 5, .r = 9, .seed = 3}, {.form = ATTN_LINEAR, .causal = true},
+    {.form = ATTN_CAUSAL}, {.form = ATTN_WINDOW, .w = 1}, {.form = ATTN_WINDOW, .w = 30},
+    {.form = ATTN_WINDOW, .w = 64},
+    {.form = ATTN_STRIDED, .w = 3, .s = 7}, {.form = ATTN_RANDOM, .w = 5, .r = 9, .seed = 3},
+    {.form = ATTN_LINEAR, .causal = true},
     {.form = ATTN_BLOCK, .b = 1, .causal = true}, {.form = ATTN_BLOCK, .b = 50, .causal = true},
     {.form = ATTN_WINDOW, .w = 30, .dropout = 0.25}, {.form = ATTN_RANDOM, .w = 5, .r = 9, .dropout = 0.25},
-    {.form = ATTN_LINEAR, .causal = true, .dropout = 0.25}, {.form = ATTN_BLOCK, .b = 50, .causal = true, .dropout = 0.25}};
-enum { DEFINED = 4, KINDS = sizeof kinds / sizeof *kinds, WAYS = DEFINED + KINDS };     /* define_row's with two scales */
+    {.form = ATTN_LINEAR, .causal = true, .dropout = 0.25},
+    {.form = ATTN_BLOCK, .b = 50, .causal = true, .dropout = 0.25}};
+/* define_row's with two scales */
+enum { DEFINED = 4, KINDS = sizeof kinds / sizeof *kinds, WAYS = DEFINED + KINDS };
 
 static struct how plain(int i)
 {
-    return (struct how){.threads = 1, .kind = kinds[i < DEFINED ? i : i - DEFINED], .scale = i < DEFINED ? -0.25f : 0.25f};
+    return (struct how){.threads = 1, .kind = kinds[i < DEFINED ? i : i - DEFINED],
+                        .scale = i < DEFINED ? -0.25f : 0.25f};
 }
 
 /* Whether the context has the same bits if it is computed from a pattern in memory. */
@@ -155,7 +162,8 @@ START_TEST(keeps_to_its_definition)
 }
 END_TEST
 
-/* No bit depends on threads, on scratch space for few bands or many, or on observers that watch, edit, or want whole layers. */
+/* No bit depends on threads, on scratch space for few bands or many, or on observers that watch, edit, or
+ * want whole layers. */
 START_TEST(sharing_and_watching_change_no_bit)
 {
     static const int threads[] = {1, 2, 3, 7};
@@ -178,7 +186,8 @@ START_TEST(sharing_and_watching_change_no_bit)
 }
 END_TEST
 
-/* Sentences grow through caches, in pieces and side by side; one of them has no cache.  One row reads some panels at once, or one. */
+/* Sentences grow through caches, in pieces and side by side; one of them has no cache.  One row reads some panels at
+ * once, or one. */
 START_TEST(caches_change_no_bit)
 {
     static const size_t pieces[] = {3, 1, 60, 1, 135};
@@ -230,7 +239,8 @@ START_TEST(keys_lie_as_stated)
             ck_assert(keys.k[(j / 64 * DH + i) * 64 + j % 64] == k[j * HKV * DH + i]);
         ck_assert(memcmp(keys.v + j * keys.ldv, v + j * HKV * DV, DV * sizeof *v) == 0);
     }
-    ck_assert(keys.v + (MANY - 1) * keys.ldv + DV / 64 * 64 + 64 <= room + size);     /* a row's last panel can be read */
+    /* a row's last panel can be read */
+    ck_assert(keys.v + (MANY - 1) * keys.ldv + DV / 64 * 64 + 64 <= room + size);
     ck_assert_uint_eq(attn_keys_size(SIZE_MAX / 8, 64, 64), SIZE_MAX);
     ck_assert_uint_eq(attn_keys_size(SIZE_MAX, 1, 1), SIZE_MAX);
     free(room);

@@ -28,7 +28,8 @@ START_TEST(texts_are_read)
         struct attn_kind k = {.dropout = 0.5, .scaling = ATTN_SCALE_NONE};
         char text[ATTN_KIND_TEXT];
         ck_assert_int_eq(attn_kind_parse(&k, good[i].text, NULL), ATTN_OK);
-        ck_assert(k.form == good[i].kind.form && k.w == good[i].kind.w && k.s == good[i].kind.s && k.r == good[i].kind.r &&
+        ck_assert(k.form == good[i].kind.form && k.w == good[i].kind.w && k.s == good[i].kind.s &&
+                  k.r == good[i].kind.r &&
                   k.b == good[i].kind.b && k.seed == good[i].kind.seed);
         ck_assert(k.dropout == 0.5 && k.scaling == ATTN_SCALE_NONE);
         ck_assert_str_eq(attn_kind_text(text, &k), good[i].text);
@@ -63,14 +64,18 @@ END_TEST
 START_TEST(wrong_texts_show_the_form)
 {
     static const struct { const char *text, *form; } bad[] = {
-        {"", "window:W"}, {"windows", "strided:W,S"}, {"Window:1", "block:B"}, {"window", "window:W"}, {"window:", "window:W"},
+        {"", "window:W"}, {"windows", "strided:W,S"}, {"Window:1", "block:B"}, {"window", "window:W"},
+        {"window:", "window:W"},
         {"window:0", "window:W"}, {"window:-1", "window:W"}, {"window:+1", "window:W"}, {"window: 1", "window:W"},
         {"window:1 ", "window:W"}, {"window:1,2", "window:W"}, {"window:1.5", "window:W"}, {"window:1x", "window:W"},
         {"window:2147483648", "window:W"}, {"window:99999999999999999999", "window:W"}, {"strided:4", "strided:W,S"},
-        {"strided:4,", "strided:W,S"}, {"strided:4,0", "strided:W,S"}, {"strided:,4", "strided:W,S"}, {"strided:0,4", "strided:W,S"},
+        {"strided:4,", "strided:W,S"}, {"strided:4,0", "strided:W,S"}, {"strided:,4", "strided:W,S"},
+        {"strided:0,4", "strided:W,S"},
         {"strided:1,2,3", "strided:W,S"}, {"random:1,2", "random:W,R,SEED"}, {"random:0,1,2", "random:W,R,SEED"},
-        {"random:1,2,3,4", "random:W,R,SEED"}, {"random:1,2,18446744073709551616", "random:W,R,SEED"}, {"block:0", "block:B"},
-        {"block", "block:B"}, {"full:1", "full"}, {"model:", "model"}, {"linear:2", "linear"}, {"causal-renorm:", "causal-renorm"}};
+        {"random:1,2,3,4", "random:W,R,SEED"}, {"random:1,2,18446744073709551616", "random:W,R,SEED"},
+        {"block:0", "block:B"},
+        {"block", "block:B"}, {"full:1", "full"}, {"model:", "model"}, {"linear:2", "linear"},
+        {"causal-renorm:", "causal-renorm"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct attn_kind k = {.w = 77};
         struct attn_err err = {0};
@@ -174,7 +179,8 @@ static double error_of_row(const struct attn_attention *a, size_t h, size_t t)
     for (size_t j = 0; j < T; j++) {
         double dot = 0;
         for (size_t i = 0; i < DH; i++)
-            dot += a->kind.form == ATTN_LINEAR ? phi((double)x[i]) * phi((double)keys[j * DH + i]) : (double)x[i] * (double)keys[j * DH + i];
+            dot += a->kind.form == ATTN_LINEAR ? phi((double)x[i]) * phi((double)keys[j * DH + i]) :
+                (double)x[i] * (double)keys[j * DH + i];
         weight[j] = !mask[t * T + j] ? 0 : a->kind.form == ATTN_LINEAR ? dot : exp(dot * (double)a->scale);
         sum += weight[j];
     }
@@ -193,10 +199,14 @@ static double error_of_row(const struct attn_attention *a, size_t h, size_t t)
 static const struct attn_kind kinds[] = {
     {.form = ATTN_FULL}, {.form = ATTN_CAUSAL}, {.form = ATTN_CAUSAL_RENORM}, {.form = ATTN_WINDOW, .w = 1},
     {.form = ATTN_WINDOW, .w = 100}, {.form = ATTN_STRIDED, .w = 1, .s = 1}, {.form = ATTN_STRIDED, .w = 4, .s = 5},
-    {.form = ATTN_STRIDED, .w = 600, .s = 600}, {.form = ATTN_RANDOM, .w = 1, .r = 0}, {.form = ATTN_RANDOM, .w = 3, .r = 4, .seed = 42},
-    {.form = ATTN_RANDOM, .w = 2, .r = 600, .seed = UINT64_MAX}, {.form = ATTN_LINEAR}, {.form = ATTN_LINEAR, .causal = true},
-    {.form = ATTN_BLOCK, .b = 1, .causal = true}, {.form = ATTN_BLOCK, .b = 2}, {.form = ATTN_BLOCK, .b = 7, .causal = true},
-    {.form = ATTN_BLOCK, .b = 16, .causal = true}, {.form = ATTN_BLOCK, .b = 64}, {.form = ATTN_BLOCK, .b = 513, .causal = true}};
+    {.form = ATTN_STRIDED, .w = 600, .s = 600}, {.form = ATTN_RANDOM, .w = 1, .r = 0},
+    {.form = ATTN_RANDOM, .w = 3, .r = 4, .seed = 42},
+    {.form = ATTN_RANDOM, .w = 2, .r = 600, .seed = UINT64_MAX}, {.form = ATTN_LINEAR},
+    {.form = ATTN_LINEAR, .causal = true},
+    {.form = ATTN_BLOCK, .b = 1, .causal = true}, {.form = ATTN_BLOCK, .b = 2},
+    {.form = ATTN_BLOCK, .b = 7, .causal = true},
+    {.form = ATTN_BLOCK, .b = 16, .causal = true}, {.form = ATTN_BLOCK, .b = 64},
+    {.form = ATTN_BLOCK, .b = 513, .causal = true}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static struct attn_attention plain(int i, size_t T)
@@ -238,7 +248,8 @@ START_TEST(every_kind_is_its_reference)
             for (size_t t = 0; t < T; t++) {
                 double error = error_of_row(&a, h, t), most = a.kind.form == ATTN_LINEAR ? 5e-6 : 2e-6;
                 if (!(error <= most))   /* an assertion for each would be slow */
-                    ck_abort_msg("kind %d, dropout %g, head %zu, row %zu: %g", _i / LENGTHS, a.kind.dropout, h, t, error);
+                    ck_abort_msg("kind %d, dropout %g, head %zu, row %zu: %g", _i / LENGTHS, a.kind.dropout,
+                                 h, t, error);
             }
     }
 }
@@ -320,10 +331,14 @@ START_TEST(a_note_is_all_that_is_not_the_models_own)
     struct attn_kind of = {.form = ATTN_WINDOW, .w = 4, .scaling = ATTN_SCALE_VALUE, .scale = 0.5, .dropout = 0.1};
     ck_assert_ptr_eq(attn_kind_note(buf, &of), buf);
     ck_assert_str_eq(buf, ", window:4, scale 0.5, dropout 0.1 (seed 0)");
-    of = (struct attn_kind){.form = ATTN_RANDOM, .w = SIZE_MAX, .r = SIZE_MAX, .seed = UINT64_MAX, .scaling = ATTN_SCALE_VALUE,
-                            .scale = -1.2345678901234567e-300, .dropout = 0.12345678901234567, .dropout_seed = UINT64_MAX};
-    ck_assert_str_eq(attn_kind_note(buf, &of), ", random:18446744073709551615,18446744073709551615,18446744073709551615, "
-                     "scale -1.2345678901234568e-300, dropout 0.12345678901234566 (seed 18446744073709551615)");   /* the longest */
+    of = (struct attn_kind){.form = ATTN_RANDOM, .w = SIZE_MAX, .r = SIZE_MAX, .seed = UINT64_MAX,
+                            .scaling = ATTN_SCALE_VALUE,
+                            .scale = -1.2345678901234567e-300, .dropout = 0.12345678901234567,
+                            .dropout_seed = UINT64_MAX};
+    ck_assert_str_eq(attn_kind_note(buf, &of),
+                     /* the longest */
+                     ", random:18446744073709551615,18446744073709551615,18446744073709551615, scale "
+                     "-1.2345678901234568e-300, dropout 0.12345678901234566 (seed 18446744073709551615)");
 }
 END_TEST
 
@@ -366,8 +381,8 @@ END_TEST
 /* One head, and one number per key. */
 static struct attn_attention narrow(enum attn_form form, size_t T)
 {
-    return (struct attn_attention){.batch = 1, .H = 1, .Hkv = 1, .Tq = T, .Tk = T, .dh = 1, .dv = DV, .scale = 1, .threads = 1,
-                                   .kind = {.form = form, .causal = true, .b = 2}};
+    return (struct attn_attention){.batch = 1, .H = 1, .Hkv = 1, .Tq = T, .Tk = T, .dh = 1, .dv = DV, .scale = 1,
+                                   .threads = 1, .kind = {.form = form, .causal = true, .b = 2}};
 }
 
 /* Computes without and with the pattern, which must give the same bits. */
@@ -404,14 +419,15 @@ START_TEST(linear_loses_rows_of_tiny_weights)
             }
             for (size_t j = 0; j < T; j++)
                 ck_assert_float_eq_tol(row[j], j <= t ? 1 / (float)(t + 1) : 0, 1e-6f);
-            ck_assert_float_eq_tol(c[0], (v[0] + (t > 0 ? v[DV] : 0) + (t > 1 ? v[2 * DV] : 0)) / (float)(t + 1), 1e-6f);
+            ck_assert_float_eq_tol(c[0],
+                                   (v[0] + (t > 0 ? v[DV] : 0) + (t > 1 ? v[2 * DV] : 0)) / (float)(t + 1), 1e-6f);
         }
     }
 }
 END_TEST
 
-/* Expects so many rows whose dots overflow, and that the first `lost` rows, which see no other dots, are NaN; without and with
- * the pattern. */
+/* Expects so many rows whose dots overflow, and that the first `lost` rows, which see no other dots, are NaN; with the
+ * pattern and without it. */
 static void expect_overflow(struct attn_attention a, size_t rows, size_t lost)
 {
     struct attn_lost found;
@@ -441,7 +457,8 @@ static void expect_lost(struct attn_attention a, size_t rows)
     }
 }
 
-/* Dot products beyond float32's range: beside others, keys with a score of -inf have no weight, in whichever block they are. */
+/* Dot products beyond float32's range: beside others, keys with a score of -inf have no weight, in whichever
+ * block they are. */
 START_TEST(blocks_lose_what_causal_loses)
 {
     enum { T = 9, NONE = 8 };
@@ -456,7 +473,8 @@ START_TEST(blocks_lose_what_causal_loses)
         if (a.kind.form == ATTN_CAUSAL)
             memcpy(want, context, sizeof want);
         size_t lost = _i == NONE ? T : (size_t)_i;
-        ck_assert_mem_eq(context + lost * DV, want + lost * DV, (T - lost) * DV * sizeof *want);    /* weights of 1, 1/2 and 0 */
+        /* weights of 1, 1/2 and 0 */
+        ck_assert_mem_eq(context + lost * DV, want + lost * DV, (T - lost) * DV * sizeof *want);
         expect_overflow(a, _i ? T : T - 1, lost);
         a.kind.form = ATTN_BLOCK;
     }
@@ -551,8 +569,10 @@ END_TEST
 START_TEST(nonsense_is_refused)
 {
     static const struct attn_kind bad[] = {
-        {.form = ATTN_WINDOW}, {.form = ATTN_STRIDED, .w = 1}, {.form = ATTN_STRIDED, .s = 1}, {.form = ATTN_RANDOM, .r = 1},
-        {.form = ATTN_BLOCK}, {.form = ATTN_MASKED}, {.form = ATTN_MASKED + 1}, {.dropout = 1}, {.dropout = -0.1}, {.dropout = NAN}};
+        {.form = ATTN_WINDOW}, {.form = ATTN_STRIDED, .w = 1}, {.form = ATTN_STRIDED, .s = 1},
+        {.form = ATTN_RANDOM, .r = 1},
+        {.form = ATTN_BLOCK}, {.form = ATTN_MASKED}, {.form = ATTN_MASKED + 1}, {.dropout = 1}, {.dropout = -0.1},
+        {.dropout = NAN}};
     struct attn_attention a = plain(0, 17);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         a.kind = bad[i];

@@ -55,11 +55,12 @@ static bool have_bf16_kernels(void)
 
 static struct attn_shape shape_of(size_t rows, size_t K, size_t cols, unsigned flags)
 {
-    return (struct attn_shape){.rows = (uint32_t)rows, .steps = (uint32_t)K, .ldx = STEPS, .ldw = LD, .ldy = LD, .cols = (uint16_t)cols,
-                               .flags = (uint16_t)flags};
+    return (struct attn_shape){.rows = (uint32_t)rows, .steps = (uint32_t)K, .ldx = STEPS, .ldw = LD, .ldy = LD,
+                               .cols = (uint16_t)cols, .flags = (uint16_t)flags};
 }
 
-/* Whether the kernel of a shape, with so many times its steps, computes what plain loops do, and writes nothing else. */
+/* Whether the kernel of a shape, with so many times its steps, computes what plain loops do, and
+ * writes nothing else. */
 static bool right_times(const struct attn_shape *s, unsigned long long times)
 {
     float y[ROWS * LD];
@@ -84,7 +85,8 @@ static bool right(const struct attn_shape *s) { return right_times(s, 1); }
 
 START_TEST(kernels_keep_the_order_of_sums)
 {
-    static const size_t steps[] = {1, 2, 5, 15, 16, 17, 23, 32, 64, 100, 128, 130}, rows_of[] = {1, 2, 3, 5, 6, 7, 8, 12, 13, 17, ROWS};
+    static const size_t steps[] = {1, 2, 5, 15, 16, 17, 23, 32, 64, 100, 128, 130},
+        rows_of[] = {1, 2, 3, 5, 6, 7, 8, 12, 13, 17, ROWS};
     fill_all();
     for (size_t cols = 16; cols <= 64 && have_kernels(); cols += 16)
         for (size_t r = 0; r < sizeof rows_of / sizeof *rows_of; r++)
@@ -92,7 +94,8 @@ START_TEST(kernels_keep_the_order_of_sums)
                 for (unsigned flags = 0; flags <= ATTN_KERNEL_ADDS; flags++) {
                     struct attn_shape s = shape_of(rows_of[r], steps[i], cols, flags);
                     for (size_t times = 1; times * steps[i] <= STEPS; times = 2 * times + 1)
-                        ck_assert_msg(right_times(&s, times), "%zu rows, %zu times %zu steps, %zu columns, flags %u", rows_of[r],
+                        ck_assert_msg(right_times(&s, times),
+                                      "%zu rows, %zu times %zu steps, %zu columns, flags %u", rows_of[r],
                                       times, steps[i], cols, flags);
                 }
 }
@@ -110,7 +113,8 @@ START_TEST(kernels_of_bf16_have_the_bits_of_loops)
     float pairs[(ROWS + ATTN_GEMM_MORE) * (STEPS + ATTN_GEMM_MORE)], y[ROWS * COLS], want[ROWS * COLS];
     for (size_t n = 1; n <= ROWS; n++)
         for (size_t K = 1, ld = attn_bf16_words(STEPS), times; times = WORDS / K, K <= WORDS; K += 1 + K / 5)
-            for (unsigned flags = ATTN_KERNEL_BF16; flags <= (ATTN_KERNEL_BF16 | ATTN_KERNEL_ADDS); flags += ATTN_KERNEL_ADDS) {
+            for (unsigned flags = ATTN_KERNEL_BF16; flags <= (ATTN_KERNEL_BF16 | ATTN_KERNEL_ADDS);
+                 flags += ATTN_KERNEL_ADDS) {
                 struct attn_shape s = {(uint32_t)n, (uint32_t)K, (uint32_t)ld, COLS, COLS, COLS, (uint16_t)flags};
                 struct attn_prefetch none = {0};
                 for (size_t i = 0; i < n; i++)
@@ -122,7 +126,8 @@ START_TEST(kernels_of_bf16_have_the_bits_of_loops)
                 attn_microkernel *f = attn_microkernel_of(&s);
                 ck_assert(f);
                 f(words, first, y, &(unsigned long long){times});
-                ck_assert_msg(!memcmp(y, want, sizeof y), "%zu rows, %zu times %zu words, flags %u", n, times, K, flags);
+                ck_assert_msg(!memcmp(y, want, sizeof y),
+                              "%zu rows, %zu times %zu words, flags %u", n, times, K, flags);
             }
 }
 END_TEST
@@ -132,13 +137,15 @@ START_TEST(operands_may_reach_far)
 {
     enum { WIDE = 64, FEW = 6, DEEP = 64 };
     const size_t far = (size_t)1 << (_i ? 24 : 27), rows = _i ? DEEP : FEW, bytes = (rows * far + WIDE) * sizeof(float);
-    float *space = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), y[FEW * WIDE];
+    float *space = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
+        y[FEW * WIDE];
     if (space == MAP_FAILED) {
         skipped("4 GB of addresses", NULL);
         return;
     }
     fill_all();
-    struct attn_operands o = {.y = _i ? y : space, .ldy = _i ? WIDE : far, .x = x, .ldx = STEPS, .w = _i ? space : w, .ldw = _i ? far : LD};
+    struct attn_operands o = {.y = _i ? y : space, .ldy = _i ? WIDE : far, .x = x, .ldx = STEPS, .w = _i ? space : w,
+                              .ldw = _i ? far : LD};
     for (size_t k = 0; k < DEEP && _i; k++)
         memcpy(space + k * far, w + k * LD, WIDE * sizeof *w);
     attn_multiply(&o, FEW, WIDE, DEEP);
@@ -257,7 +264,8 @@ static bool shared_memory_runs(void)
 static bool no_memfd(void)
 {
     bool runs = shared_memory_runs();
-    return refuse(SYS_memfd_create, 1, ~0u) && (runs ? same_bits() && have_kernels() : same_without("executable memory"));
+    return refuse(SYS_memfd_create, 1, ~0u) &&
+           (runs ? same_bits() && have_kernels() : same_without("executable memory"));
 }
 
 /* What would raise SIGXFSZ is not tried. */
@@ -267,7 +275,8 @@ static bool no_files(void)
     return !setrlimit(RLIMIT_FSIZE, &none) && same_without("ulimit -f");
 }
 
-/* As systemd's MemoryDenyWriteExecute=: no page may be writable and executable, or become executable; kernels need neither. */
+/* As systemd's MemoryDenyWriteExecute=: no page may be writable and executable, or become executable;
+ * kernels need neither. */
 static bool no_written_page_runs(void)
 {
     enum { SET_MDWE = 65, REFUSE_EXEC_GAIN = 1 };
@@ -285,9 +294,11 @@ static bool no_page_becomes_executable(void)
 START_TEST(refused)
 {
     static bool (*const ways[])(void) = {
-        no_executable_memory, no_second_mapping, no_memory_file, no_memfd, no_growth, no_files, no_written_page_runs, no_page_becomes_executable};
+        no_executable_memory, no_second_mapping, no_memory_file, no_memfd, no_growth, no_files, no_written_page_runs,
+            no_page_becomes_executable};
     fill_all();
-    if (attn_microkernel_counted().kernels == 0 && in_a_child(have_kernels))   /* none was made before what refuses them */
+    /* none was made before what refuses them */
+    if (attn_microkernel_counted().kernels == 0 && in_a_child(have_kernels))
         ck_assert(in_a_child(ways[_i]));
 }
 END_TEST

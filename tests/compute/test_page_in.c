@@ -39,7 +39,8 @@ static size_t mapped(size_t first, size_t n)
     ck_assert_int_ge(fd, 0);
     for (size_t at = first; at < first + n; at += PAGE) {
         uint64_t entry = 0;
-        ck_assert_int_eq(pread(fd, &entry, sizeof entry, (off_t)((uintptr_t)(file + at) / PAGE * sizeof entry)), sizeof entry);
+        ck_assert_int_eq(pread(fd, &entry, sizeof entry, (off_t)((uintptr_t)(file + at) / PAGE * sizeof entry)),
+                         sizeof entry);
         pages += entry >> 63;
     }
     close(fd);
@@ -60,7 +61,8 @@ START_TEST(every_page_of_a_weight)
     ck_assert_int_eq(attn_team_new(&team, 2, &err), ATTN_OK);
     if (maps_around()) {
         const size_t first = 3 * PAGE, bytes = 30 * BLOCK + 14 * PAGE;
-        struct attn_mat w = {.data = file + first, .type = ATTN_F16, .in = bytes / PAGE, .out = PAGE / 2, .ld = PAGE / 2};
+        struct attn_mat w = {.data = file + first, .type = ATTN_F16, .in = bytes / PAGE, .out = PAGE / 2,
+                             .ld = PAGE / 2};
         attn_page_in(team, &w);
         ck_assert_uint_eq(mapped(first, bytes), bytes / PAGE);
         ck_assert_uint_eq(mapped(32 * BLOCK, 7 * BLOCK), 0);
@@ -71,7 +73,8 @@ END_TEST
 
 START_TEST(not_one_that_is_read_from_panels)
 {
-    attn_page_in(NULL, &(struct attn_mat){.data = file, .in = BYTES / PAGE, .out = PAGE / 4, .ld = PAGE / 4, .panels = file});
+    attn_page_in(NULL,
+                 &(struct attn_mat){.data = file, .in = BYTES / PAGE, .out = PAGE / 4, .ld = PAGE / 4, .panels = file});
     ck_assert_uint_eq(mapped(0, BYTES), 0);
 }
 END_TEST
@@ -81,7 +84,8 @@ START_TEST(nothing_around_a_weight)
 {
     unsigned seed = (unsigned)_i + 1;
     bool transposed = draw_below(&seed, 2);
-    size_t in = draw_below(&seed, 400), out = draw_below(&seed, 400), width = transposed ? in : out, ld = width + draw_below(&seed, 40);
+    size_t in = draw_below(&seed, 400), out = draw_below(&seed, 400), width = transposed ? in : out,
+        ld = width + draw_below(&seed, 40);
     enum attn_dtype type = draw_below(&seed, 2) ? ATTN_F32 : ATTN_BF16;
     struct attn_mat w = {.data = file, .type = type, .in = in, .out = out, .ld = ld, .transposed = transposed};
     if (transposed && out % 4 == 0) {
@@ -90,7 +94,8 @@ START_TEST(nothing_around_a_weight)
     }
     attn_page_in(NULL, &w);             /* begins where the file does */
     if (in && out)
-        w.data = file + BYTES - (((transposed ? attn_mat_index(&w, out - 1) : in - 1) * ld) + width) * attn_dtype_size(w.type);
+        w.data = file + BYTES - (((transposed ? attn_mat_index(&w, out - 1) : in - 1) * ld) + width) *
+            attn_dtype_size(w.type);
     attn_page_in(NULL, &w);             /* ends where it does */
     ck_assert_uint_eq(mapped(0, BYTES) > 0, in && out);
 }

@@ -10,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Dots of ln 1, ln 2 and ln 3 make weights of 1, 2 and 3 parts: exp undoes ln.  A unit in the last place of ln 3 is
- * 1.2e-7. */
+/* Dots of ln 1, ln 2 and ln 3 make weights of 1, 2 and 3 parts: exp undoes ln.  One ulp of ln 3 is 1.2e-7. */
 START_TEST(weights_can_be_computed_in_the_head)
 {
     const float q[] = {1, 1, 1}, k[] = {0, logf(2), logf(3)}, v[] = {1, 10, 100};
@@ -27,8 +26,7 @@ END_TEST
 
 /* "Your journey starts", the first words of an article's sentence, without weights: x is queries, keys and values.  The
  * article prints their dots, 0.9995; 0.9544, 1.4950; 0.9422, 1.4754, 1.4570.  So row 1 is 1 / (1 + exp(1.4950 -
- * 0.9544)) = 0.3680 and its rest, row 2 is 2.5656, 4.3728 and 4.2931 parts of 11.2315.  By hand that gives four
- * digits. */
+ * 0.9544)) = 0.3680 and its rest, row 2 is 2.5656, 4.3728 and 4.2931 parts of 11.2315: four digits by hand. */
 START_TEST(three_words_of_an_article)
 {
     const float x[] = {0.43f, 0.15f, 0.89f, 0.55f, 0.87f, 0.66f, 0.57f, 0.85f, 0.64f};
@@ -109,8 +107,8 @@ START_TEST(fast_attention_is_the_plain_one)
 }
 END_TEST
 
-/* The definition in double precision, of the same numbers: float32 rounds weights up to 1 and values of that size, twice
- * each. */
+/* The definition in double precision, of the same numbers: float32 rounds weights up to 1 and values of that size, each
+ * of them twice. */
 START_TEST(double_precision_is_the_same)
 {
     static double wide_k[TK * DH], wide_v[TK * DV];

@@ -27,8 +27,8 @@ enum { NAMES = sizeof names / sizeof *names };
 
 /* ---- every intermediate ------------------------------------------------------------------------ */
 
-/* The files state how far an ordinary float32 computation is from double precision; four times that allows for another order of
- * summation.  For files that do not, 1e-6 of 1 + |x|. */
+/* The files state how far an ordinary float32 computation is from double precision; four times that allows for another
+ * order of summation.  For files that do not, 1e-6 of 1 + |x|. */
 static double tolerance(const cJSON *doc, float want)
 {
     const cJSON *d = golden_find(doc, "float32_max_abs_difference");
@@ -43,7 +43,8 @@ static void check_array(const cJSON *doc, const char *what, const cJSON *expecte
     for (size_t i = 0; i < n; i++) {
         float w = isnan(want[i]) ? 0 : want[i];
         bool ok = isinf(w) ? got[i] == w : fabs((double)got[i] - (double)w) <= tolerance(doc, w);
-        ck_assert_msg(ok, "%s: %s[%zu] is %.9g, expected %.9g", golden_string(doc, "name"), what, i, (double)got[i], (double)w);
+        ck_assert_msg(ok, "%s: %s[%zu] is %.9g, expected %.9g", golden_string(doc, "name"), what, i,
+                      (double)got[i], (double)w);
     }
     free(want);
 }
@@ -285,12 +286,13 @@ static float *join(const float *a, const float *b, size_t n)
 }
 
 static const struct { const char *first, *second; } batches[] = {
-    {"02-07-multi-head-batch-0", "02-08-multi-head-batch-1"}, {"02-09-multi-head-qkv-bias-batch-0", "02-10-multi-head-qkv-bias-batch-1"},
+    {"02-07-multi-head-batch-0", "02-08-multi-head-batch-1"},
+    {"02-09-multi-head-qkv-bias-batch-0", "02-10-multi-head-qkv-bias-batch-1"},
     {"04-01-simple-batch-0", "04-02-simple-batch-1"}, {"04-03-simple-causal-batch-0", "04-04-simple-causal-batch-1"}};
 enum { BATCHES = sizeof batches / sizeof *batches };
 
-/* The articles' batches in one call each: the result must be that of a call for each sentence, which was compared with the
- * files. */
+/* The articles' batches in one call each: the result must be that of a call for each sentence, which the files
+ * were compared with. */
 START_TEST(batches_are_one_call)
 {
     struct seed one, other;
@@ -298,7 +300,8 @@ START_TEST(batches_are_one_call)
     seed_open(&one, batches[_i].first);
     seed_open(&other, batches[_i].second);
     struct attn_attention a = one.a;
-    size_t nq = a.H * a.Tq * a.dh, nk = a.Hkv * a.Tk * a.dh, nv = a.Hkv * a.Tk * a.dv, nc = a.H * a.Tq * a.dv, square = a.H * a.Tq * a.Tk;
+    size_t nq = a.H * a.Tq * a.dh, nk = a.Hkv * a.Tk * a.dh, nv = a.Hkv * a.Tk * a.dv, nc = a.H * a.Tq * a.dv,
+        square = a.H * a.Tq * a.Tk;
     float *q = join(one.q, other.q, nq), *k = join(one.k, other.k, nk), *v = join(one.v, other.v, nv);
     float *context = seed_zeros(2 * nc), *pattern = seed_zeros(2 * square);
     a.batch = 2;
@@ -388,7 +391,8 @@ START_TEST(wide_causal)
     cJSON *doc = golden_read("tests/golden/seeds/02-06-causal-attention-d1024.json");
     const cJSON *expected = golden_get(doc, "expected");
     size_t unused;
-    float *x = golden_floats(golden_get(doc, "inputs"), &unused), *w = seed_zeros(W * D), *pattern = seed_zeros(B * T * T), *y[4];
+    float *x = golden_floats(golden_get(doc, "inputs"), &unused), *w = seed_zeros(W * D),
+        *pattern = seed_zeros(B * T * T), *y[4];
     struct attn_rng rng = {0};
     attn_rng_seed(&rng, 123);
     for (int i = 0; i < 4; i++)

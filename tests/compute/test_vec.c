@@ -78,7 +78,8 @@ START_TEST(halves_become_floats)
     for (unsigned h = 0; h < ALL; h++) {
         float want = of_half(h), *other = &turned_to[h % N * ATTN_PANEL + h / N];
         ck_assert(memcmp(&flat[h], other, sizeof want) == 0);
-        ck_assert(isnan(want) ? isnan(flat[h]) && !signbit(flat[h]) == !(h & 0x8000) : memcmp(&flat[h], &want, sizeof want) == 0);
+        ck_assert(isnan(want) ? isnan(flat[h]) &&
+                  !signbit(flat[h]) == !(h & 0x8000) : memcmp(&flat[h], &want, sizeof want) == 0);
     }
 }
 END_TEST
@@ -109,7 +110,8 @@ START_TEST(streamed_by_outputs)
             for (size_t l = 0; l < n * LD; l++) {
                 float want = (float)l;
                 for (size_t k = 0; k < steps && l % LD < ATTN_TRANSPOSE; k++)
-                    want = set->fused ? fmaf(x[l / LD][k], number(l % LD, k), want) : x[l / LD][k] * number(l % LD, k) + want;
+                    want = set->fused ? fmaf(x[l / LD][k], number(l % LD, k), want) :
+                        x[l / LD][k] * number(l % LD, k) + want;
                 ck_assert(memcmp(&y[l], &want, sizeof want) == 0);
             }
         }
@@ -142,7 +144,8 @@ START_TEST(leaves_a_copy)
             bool summed = row < set->tile_rows && column < ATTN_PANEL;
             float want = more || !summed ? (float)l : 0;
             for (size_t k = 0; k < K && summed; k++)
-                want = set->fused ? fmaf(x[row * K + k], number(k, column), want) : x[row * K + k] * number(k, column) + want;
+                want = set->fused ? fmaf(x[row * K + k], number(k, column), want) :
+                    x[row * K + k] * number(k, column) + want;
             ck_assert(memcmp(&y[l], &want, sizeof want) == 0);
         }
         for (size_t l = 0; l < K * ATTN_PANEL; l++)
@@ -215,7 +218,8 @@ START_TEST(softmax_is_right)
 }
 END_TEST
 
-/* One number that is not finite, or becomes so when it is scaled, is seen wherever it is; and padding is not taken for one. */
+/* One number that is not finite, or becomes so when it is scaled, is seen wherever it is; and padding is not
+ * taken for one. */
 START_TEST(the_maximum_tells_of_what_overflows)
 {
     static const float wild[] = {INFINITY, -INFINITY, NAN, 3e38f, -3e38f};
@@ -240,8 +244,8 @@ START_TEST(the_maximum_tells_of_what_overflows)
 }
 END_TEST
 
-/* Under a sum of 1 a weight is the exponential itself; under a sum of n it must be exactly that divided by n, down to denormal
- * numbers. */
+/* Under a sum of 1 a weight is the exponential itself; under a sum of n it must be exactly that divided by n, even if
+ * that is denormal. */
 START_TEST(softmax_divides_exactly)
 {
     enum { N = 700, LOW = 16 };
@@ -299,7 +303,8 @@ START_TEST(exps_are_summed_in_double)
             for (size_t i = 0; i < n; i++)
                 x[i] = -fabsf(i % 3 ? x[i] : x[i] / SPREAD);
             double sum = sets[s]->exp_and_sum(x, 1, 0, n);
-            ck_assert_msg(sum == sum_in_lanes(x, n), "%s, %zu: %a, expected %a", sets[s]->target, n, sum, sum_in_lanes(x, n));
+            ck_assert_msg(sum == sum_in_lanes(x, n),
+                          "%s, %zu: %a, expected %a", sets[s]->target, n, sum, sum_in_lanes(x, n));
             for (size_t i = 0; i < n; i++) {
                 float y[N] = {0};
                 y[i] = others[i % 3];
@@ -424,7 +429,8 @@ START_TEST(x_ln_x_is_right)
             float x = of_bits(bits);
             long double right = -(long double)x * logl((long double)x);
             sets[s]->attention_stats(&entropy, &distance, &x, -3, 1);
-            ck_assert_msg(fabsl((long double)entropy - right) <= 2.5 * 0x1p-52 * fabsl(right), "%g: %g", (double)x, entropy);
+            ck_assert_msg(fabsl((long double)entropy - right) <= 2.5 * 0x1p-52 * fabsl(right),
+                          "%g: %g", (double)x, entropy);
             ck_assert(distance == 3 * (double)x);
         }
 }
@@ -492,7 +498,8 @@ START_TEST(sums_exp_of_whole_rows)
                 top = fmax(top, (double)x[i]);
             for (size_t i = 0; i < n; i++)
                 right += exp((double)x[i] - top);
-            ck_assert_double_le(fabs(sets[s]->exp_sum(x, top, n) - right), 0x1p-51 * (double)n);    /* no term is above 1 */
+            /* no term is above 1 */
+            ck_assert_double_le(fabs(sets[s]->exp_sum(x, top, n) - right), 0x1p-51 * (double)n);
             x[n - 1] = -INFINITY;
             ck_assert(isfinite(sets[s]->exp_sum(x, top, n)));
             x[n - 1] = NAN;

@@ -43,7 +43,8 @@ def composed(*parts):
     return out
 
 
-ring = [(500, 0, 0), (1000, 0, 0), (1000, 500, 0), (1000, 1000, 0), (500, 1000, 0), (0, 1000, 0), (0, 500, 0), (0, 0, 0)]
+ring = [(500, 0, 0), (1000, 0, 0), (1000, 500, 0), (1000, 1000, 0), (500, 1000, 0), (0, 1000, 0),
+        (0, 500, 0), (0, 0, 0)]
 GLYPHS = [
     simple([square(100, 0, 700), square(200, 100, 500, True)]),         # what is missing: a frame
     b"",                                                                # space
@@ -62,7 +63,8 @@ def cmap4(letters):
     codes = sorted(letters) + [0xFFFF]
     ids = [letters.get(c, 0) for c in codes]
     n = len(codes)
-    body = struct.pack(">HHHH", 2 * n, 0, 0, 0) + struct.pack(f">{n}H", *codes) + b"\0\0" + struct.pack(f">{n}H", *codes)
+    body = struct.pack(">HHHH", 2 * n, 0, 0,
+                       0) + struct.pack(f">{n}H", *codes) + b"\0\0" + struct.pack(f">{n}H", *codes)
     body += struct.pack(f">{n}H", *((g - c) & 0xFFFF for g, c in zip(ids, codes))) + bytes(2 * n)
     return struct.pack(">HHH", 4, len(body) + 6, 0) + body
 
@@ -133,9 +135,11 @@ wide = GLYPHS[:2] + [composed(*[(3, 0, 0)] * 30), composed(*[(4, 0, 0)] * 30), A
 whole = font()
 fonts = {
     "y_plain": whole, "y_short_loca": font(long_loca=False), "y_true": font(kind=b"true"),
-    "y_all_planes": font(cmap=cmap(cmap12({**LETTERS, 0x1F600: 2}), 3, 10)), "y_unicode": font(cmap=cmap(cmap4(LETTERS), 0, 3)),
+    "y_all_planes": font(cmap=cmap(cmap12({**LETTERS, 0x1F600: 2}), 3, 10)),
+    "y_unicode": font(cmap=cmap(cmap4(LETTERS), 0, 3)),
     "y_collection": collection(2), "y_no_name": font(name=None), "y_no_rights": font(os2=None),
-    "n_nothing": b"", "n_text": b"This is not a font, but some text.", "n_cff": font(kind=b"OTTO"), "n_no_fonts": collection(0),
+    "n_nothing": b"", "n_text": b"This is not a font, but some text.", "n_cff": font(kind=b"OTTO"),
+    "n_no_fonts": collection(0),
     "n_collection_cut": collection(1)[:14], "n_no_glyf": font(glyf=None), "n_no_cmap": font(cmap=None),
     "n_no_head": font(head=None), "n_cut": whole[:len(whole) // 2], "n_header_cut": whole[:20],
     "n_symbols": font(cmap=cmap(cmap4(LETTERS), 3, 0)), "n_format": font(cmap=cmap(struct.pack(">HHH", 6, 6, 0))),
@@ -143,13 +147,16 @@ fonts = {
     "n_no_widths": patched("hhea", 34, b"\0\0"), "n_more_widths": patched("hhea", 34, b"\xff\xff"),
     "n_more_glyphs": patched("maxp", 4, b"\xff\xff"), "n_widths_cut": font(hmtx=b"\0\0\0\0"),
     "n_glyph_beyond": patched("loca", 12, b"\x7f\0\0\0"), "n_glyph_backwards": patched("loca", 12, b"\0\0\0\0"),
-    "n_glyph_cut": with_glyph(A[:20]), "n_ends_cut": with_glyph(A[:12]), "n_curves_many": with_glyph(b"\x7f\xff" + A[2:]),
-    "n_instructions_beyond": with_glyph(A[:12] + b"\xff\xff" + A[14:]), "n_component_cut": with_glyph(composed((3, 0, 0))[:14]),
+    "n_glyph_cut": with_glyph(A[:20]), "n_ends_cut": with_glyph(A[:12]),
+    "n_curves_many": with_glyph(b"\x7f\xff" + A[2:]),
+    "n_instructions_beyond": with_glyph(A[:12] + b"\xff\xff" + A[14:]),
+    "n_component_cut": with_glyph(composed((3, 0, 0))[:14]),
     "n_component_itself": with_glyph(composed((2, 0, 0))), "n_deep": font(glyphs=deep), "n_wide": font(glyphs=wide),
     "n_joins_nothing": with_glyph(composed((3, 0, 0), (3, 9, 0, 0, b""))),
     "n_repeat_cut": with_glyph(A[:17] + b"\x08"),
 }
 
 for name, data in fonts.items():
-    with open(os.path.join(sys.argv[1], "truetype", name + (".ttc" if "collection" in name or name == "n_no_fonts" else ".ttf")), "wb") as f:
+    with open(os.path.join(sys.argv[1], "truetype",
+                           name + (".ttc" if "collection" in name or name == "n_no_fonts" else ".ttf")), "wb") as f:
         f.write(data)

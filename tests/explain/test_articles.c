@@ -1,5 +1,5 @@
-/* explain --article: every digit that the articles print, every array of the recorded examples, every erratum, and the commands it
- * names. */
+/* explain --article: every digit that the articles print, every array of the recorded examples, every erratum, and the
+ * commands in them. */
 #include "suites.h"
 
 #include "golden.h"
@@ -16,7 +16,8 @@
 
 /* Notes say what our copies lack, which is no mistake of the article. */
 static const struct { const char *number, *name; size_t places, printed, same, errata, notes; } articles[] = {
-    {"00", "life", 16, 90, 90, 5, 2}, {"01", "heads", 0, 0, 0, 1, 1}, {"02", "journey", 5, 115, 115, 9, 1}, {"03", "chicken", 0, 0, 0, 3, 0},
+    {"00", "life", 16, 90, 90, 5, 2}, {"01", "heads", 0, 0, 0, 1, 1}, {"02", "journey", 5, 115, 115, 9, 1},
+    {"03", "chicken", 0, 0, 0, 3, 0},
     {"04", "language", 2, 13, 0, 7, 0}};
 enum { ARTICLES = sizeof articles / sizeof *articles };
 
@@ -116,10 +117,13 @@ START_TEST(every_printed_digit_is_there)
         cJSON_Delete(doc);
     }
     ck_assert_uint_eq(same, articles[_i].same);
-    expect(printed("\"$A\" explain --article %s | tail -5 | tr '\\n' ' '", articles[_i].number), 0, !articles[_i].printed ? "prints no numbers" :
-           printed(articles[_i].same ? "All numbers that the article prints, %zu in %zu places," : "None of the %zu numbers that the article prints",
+    expect(printed("\"$A\" explain --article %s | tail -5 | tr '\\n' ' '", articles[_i].number), 0,
+           !articles[_i].printed ? "prints no numbers" :
+           printed(articles[_i].same ? "All numbers that the article prints, %zu in %zu places," :
+                   "None of the %zu numbers that the article prints",
                    articles[_i].printed, articles[_i].places));
-    if (!same)                          /* what is recorded as wrong elsewhere is another reading of numbers that are right */
+    /* what is recorded as wrong elsewhere is another reading of numbers that are right */
+    if (!same)
         ck_assert_uint_eq(other, articles[_i].printed);
     done(&e);
     free(here);
@@ -132,7 +136,8 @@ START_TEST(the_list_counts_them)
 {
     const char *number = articles[_i].number;
     char *line = said_by(printed("\"$A\" explain --article list | grep '^  %s, %s '", number, articles[_i].name));
-    size_t counts[3] = {0}, got = (size_t)sscanf(line + strlen("  00, ") + strlen(articles[_i].name), "%zu %zu %zu", &counts[0], &counts[1], &counts[2]);
+    size_t counts[3] = {0}, got = (size_t)sscanf(line + strlen("  00, ") + strlen(articles[_i].name),
+                                                 "%zu %zu %zu", &counts[0], &counts[1], &counts[2]);
     if (got == 1)                       /* nothing is printed: only errata */
         ck_assert_uint_eq(counts[0], articles[_i].errata);
     else {
@@ -143,12 +148,14 @@ START_TEST(the_list_counts_them)
     }
     expect(printed("awk '/^## / {here = /^## 0%s/} here && /^[0-9]+\\. /' " SEEDS "ERRATA.md | wc -l", number), 0,
            printed("%zu\n", articles[_i].errata + articles[_i].notes));
-    expect(printed("\"$A\" explain --article %s | grep -c '^Note: ' || true", number), 0, printed("%zu\n", articles[_i].notes));
+    expect(printed("\"$A\" explain --article %s | grep -c '^Note: ' || true", number), 0,
+           printed("%zu\n", articles[_i].notes));
     free(line);
 }
 END_TEST
 
-/* Where an example is recorded to stand in the article, by its sections or what it calls them; the third has equations, which headings name. */
+/* Where an example is recorded to stand in the article, by its sections or what it calls them; the third has equations,
+ * which headings name. */
 START_TEST(places_in_the_article_are_named)
 {
     static const char *const ends[] = {",", ";", " (class", " (Multi", " (the text", " code"};
@@ -161,7 +168,8 @@ START_TEST(places_in_the_article_are_named)
         for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
             if (strstr(where, ends[k]))
                 *strstr(where, ends[k]) = '\0';
-        ck_assert_msg(strstr(text, printed("In the article: %s%s.", strspn(where, "0123456789") ? "section " : "", where)) || strstr(text, printed("In the article: \"%s\".", where)),
+        ck_assert_msg(strstr(text, printed("In the article: %s%s.", strspn(where, "0123456789") ? "section " : "",
+                                           where)) || strstr(text, printed("In the article: \"%s\".", where)),
                       "%s is not said of %s", where, e.entry[i]->d_name);
         cJSON_Delete(doc);
     }
@@ -233,7 +241,8 @@ static size_t check_array(const struct lines *all, const cJSON *doc, const char 
 static size_t check_example(const struct lines *all, const cJSON *doc)
 {
     static const char *const given[] = {"inputs", "context_inputs", "q", "k", "v"};
-    static const char *const arrays[] = {"weights", "context", "output", "context_first_8_columns", "context_last_8_columns"};
+    static const char *const arrays[] = {"weights", "context", "output", "context_first_8_columns",
+                                         "context_last_8_columns"};
     const cJSON *expected = golden_find(doc, "expected"), *two = expected ? golden_find(expected, "two_ways") : NULL;
     const cJSON *heads = expected ? golden_find(expected, "heads") : NULL, *head;
     size_t rows = 0;
@@ -275,20 +284,30 @@ END_TEST
 
 static const struct { const char *article, *says; } errata[] = {
     {"life", "the listing says vocab_size = 6."}, {"life", "Only 2 of its 18 numbers are the printed ones."},
-    {"life", "divides by √d + ε. The printed numbers come from √d_k = √2, without an ε: the largest weight, printed as 0.6870, would be 0.5959 with √d = √3, and 0.6867"},
-    {"life", "omega_24 mixes conventions"}, {"life", "e^(-inf) is close to 0. It is exactly 0"}, {"life", "\"desert\" should be \"dessert\""},
-    {"life", "cross-attention was implemented; our copy stops before that"}, {"life", "Note: our copy keeps only the first line of each listing"},
-    {"heads", "scales by √d_k, which read literally is the root of the full width, √8"}, {"heads", "in our copy the code has lost its line breaks"},
-    {"journey", "the tables printed have 7 rows"}, {"journey", "0.1180, 0.2026, 0.1986, should be 0.1385, 0.2379, 0.2333"},
-    {"journey", "Of what is printed, 0 of the first 6 weights and 3 of the first 18 context numbers agree."}, {"journey", "\"one\" as 0.7074"},
-    {"journey", "called cosine similarity"}, {"journey", "\"with\" is missing"}, {"journey", "neither the listing nor its numbers have a scale"},
-    {"journey", "it shows masked scores"}, {"journey", "steps 2 to 4"}, {"journey", "in our copy, the line quoted from the class, register_buffer(...), lacks its last closing bracket"},
+    {"life", "divides by √d + ε. The printed numbers come from √d_k = √2, without an ε: the largest weight, printed as "
+     "0.6870, would be 0.5959 with √d = √3, and 0.6867"},
+    {"life", "omega_24 mixes conventions"}, {"life", "e^(-inf) is close to 0. It is exactly 0"},
+    {"life", "\"desert\" should be \"dessert\""},
+    {"life", "cross-attention was implemented; our copy stops before that"},
+    {"life", "Note: our copy keeps only the first line of each listing"},
+    {"heads", "scales by √d_k, which read literally is the root of the full width, √8"},
+    {"heads", "in our copy the code has lost its line breaks"},
+    {"journey", "the tables printed have 7 rows"},
+    {"journey", "0.1180, 0.2026, 0.1986, should be 0.1385, 0.2379, 0.2333"},
+    {"journey", "Of what is printed, 0 of the first 6 weights and 3 of the first 18 context numbers agree."},
+    {"journey", "\"one\" as 0.7074"},
+    {"journey", "called cosine similarity"}, {"journey", "\"with\" is missing"},
+    {"journey", "neither the listing nor its numbers have a scale"},
+    {"journey", "it shows masked scores"}, {"journey", "steps 2 to 4"},
+    {"journey", "in our copy, the line quoted from the class, register_buffer(...), lacks its last closing bracket"},
     {"journey", "masks first and scales afterwards"}, {"journey", "print shapes only, and set no seed"},
     {"chicken", "Here the row of \"it\" is not largest on the diagonal"}, {"chicken", "called h in equation 8.15"},
     {"chicken", "have several names"},
-    {"language", "the scores 0.3 and 0.6 have the same weight"}, {"language", "five tokens; the sentence announced for it has three"},
+    {"language", "the scores 0.3 and 0.6 have the same weight"},
+    {"language", "five tokens; the sentence announced for it has three"},
     {"language", "none of the seeds 0 to 199999"}, {"language", "the text divides by √d; the code by √d_k"},
-    {"language", "Q = K = V is self-attention"}, {"language", "needs [batch, queries, keys]"}, {"language", "torch gives NaN for the whole row"}};
+    {"language", "Q = K = V is self-attention"}, {"language", "needs [batch, queries, keys]"},
+    {"language", "torch gives NaN for the whole row"}};
 
 START_TEST(errata_are_said_in_their_place)
 {
@@ -301,13 +320,15 @@ END_TEST
 /* What it names runs, and prints rows that are in the article. */
 START_TEST(commands_print_what_the_article_shows)
 {
-    char *text = said_by(printed("\"$A\" explain --article %s", articles[_i].number)), *copy = strdup(text), *here = packed(text), *save;
+    char *text = said_by(printed("\"$A\" explain --article %s", articles[_i].number)), *copy = strdup(text),
+        *here = packed(text), *save;
     for (char *l = strtok_r(copy, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
         if (strncmp(l, "    attn-cli ", 13) != 0)
             continue;
         char *said = said_by(printed("\"$A\" %s", l + 13)), *inner;
         size_t rows = 0;
-        for (char *row = strtok_r(said, "\n", &inner); row && !strncmp(l + 13, "run", 3); row = strtok_r(NULL, "\n", &inner)) {
+        for (char *row = strtok_r(said, "\n", &inner); row && !strncmp(l + 13, "run", 3);
+             row = strtok_r(NULL, "\n", &inner)) {
             size_t at = strcspn(row, ".");
             while (at && !strchr(" ", row[at - 1]))
                 at--;
@@ -330,20 +351,25 @@ END_TEST
 START_TEST(an_article_has_a_number_and_a_name)
 {
     const char *number = articles[_i].number;
-    expect_same(printed("\"$A\" explain --article %s", number), printed("\"$A\" explain --article %s", articles[_i].name));
-    expect(printed("\"$A\" explain --article %s --format md | head -1", number), 0, printed("# Article %s, %s: ", number, articles[_i].name));
+    expect_same(printed("\"$A\" explain --article %s", number),
+                printed("\"$A\" explain --article %s", articles[_i].name));
+    expect(printed("\"$A\" explain --article %s --format md | head -1", number), 0,
+           printed("# Article %s, %s: ", number, articles[_i].name));
     expect(printed("\"$A\" explain --article %s -o \"$D/a.html\" && tail -1 \"$D/a.html\"", number), 0, "</html>");
     expect("\"$A\" help explain | grep -A 9 ^Articles", 0, printed("%s, %s", number, articles[_i].name));
-    expect(printed("\"$A\" explain --article %s | grep -v '^    attn-cli' | LC_ALL=C.UTF-8 grep -cP '^.{81,}'", number), 1, "0\n");
+    expect(printed("\"$A\" explain --article %s | grep -v '^    attn-cli' | LC_ALL=C.UTF-8 grep -cP '^.{81,}'",
+                   number), 1, "0\n");
 }
 END_TEST
 
 START_TEST(others_are_refused_with_those_there_are)
 {
-    expect("\"$A\" explain --article death 2>&1", 2, "unknown value 'death' (life, heads, journey, chicken, language, 00, 01, 02, 03, 04, list)");
+    expect("\"$A\" explain --article death 2>&1", 2,
+           "unknown value 'death' (life, heads, journey, chicken, language, 00, 01, 02, 03, 04, list)");
     expect("\"$A\" explain --article life -s x 2>&1", 2, "--article and --sentence do not go together");
     expect("\"$A\" explain --article list --key 2 2>&1", 2, "--article and --key do not go together");
-    expect("\"$A\" help --completion bash | grep -c 'life heads journey chicken language 00 01 02 03 04 list'", 0, "1\n");
+    expect("\"$A\" help --completion bash | grep -c 'life heads journey chicken language 00 01 02 03 04 list'", 0,
+           "1\n");
     expect("\"$A\" explain --article list --format md", 0, "| **02, journey** ");
 }
 END_TEST

@@ -119,7 +119,8 @@ static int print(char **text, const struct attn_derivation *d, const char *forma
     return print_in(text, d, format, &(struct attn_derivation_style){.width = 40}, err);
 }
 
-static void print_as(char **text, const struct attn_derivation *d, const char *format, const struct attn_derivation_style *style)
+static void print_as(char **text, const struct attn_derivation *d, const char *format,
+                     const struct attn_derivation_style *style)
 {
     struct attn_err err = {0};
     ck_assert_msg(print_in(text, d, format, style, &err) == ATTN_OK, "%s", err.msg);
@@ -151,7 +152,8 @@ START_TEST(parts_are_numbered_in_their_step)
 {
     static const char *const formats[][4] = {{"text", "1. A\n", "\n1.2 C\n", "\n2. D\n\n2.1 E\n"},
                                              {"md", "## 1. A\n", "### 1.2 C\n", "## 2. D\n\n### 2.1 E\n"},
-                                             {"html", "<h2>1. A</h2>", "<h3>1.2 C</h3>", "<h2>2. D</h2>\n<h3>2.1 E</h3>"}};
+                                             {"html", "<h2>1. A</h2>", "<h3>1.2 C</h3>",
+                                              "<h2>2. D</h2>\n<h3>2.1 E</h3>"}};
     struct attn_derivation d = {0};
     struct attn_err err = {0};
     char *text;
@@ -190,8 +192,10 @@ START_TEST(weights_are_in_colour)
     print_as(&page, &d, "html", &plain);
     print_as(&text, &d, "text", &plain);
     print_as(&painted, &d, "text", &color);
-    ck_assert_int_eq(sscanf(strstr(page, "style=\"background:#"), "style=\"background:#%x;color:#000\">0.0<", &none), 1);
-    ck_assert_int_eq(sscanf(strstr(page, "<td style=\"background:#"), "<td style=\"background:#%x;color:#fff\">1.0</td>", &all), 1);
+    ck_assert_int_eq(sscanf(strstr(page, "style=\"background:#"),
+                            "style=\"background:#%x;color:#000\">0.0<", &none), 1);
+    ck_assert_int_eq(sscanf(strstr(page, "<td style=\"background:#"),
+                            "<td style=\"background:#%x;color:#fff\">1.0</td>", &all), 1);
     ck_assert_uint_gt(none, all);
     ck_assert_ptr_nonnull(strstr(page, "<td>2.0</td><td>0.5</td>"));
     ck_assert_ptr_nonnull(strstr(text, "  h      h    h    h\n  0.0  1.0  2.0  0.5\n"));
@@ -208,9 +212,11 @@ END_TEST
 START_TEST(a_diagram_has_every_stage)
 {
     static const float x[] = {1, 2, 3, 4, 5};
-    static const char *const shown[] = {"x [5,5]", "y [7,5]", "q [5,2]", "dots [5,3]", "1.0000 2.0000 3.0000", "1.0000 2.0000 …", "softmax", "1.0000 2.0000 3.0000 …"};
+    static const char *const shown[] = {"x [5,5]", "y [7,5]", "q [5,2]", "dots [5,3]", "1.0000 2.0000 3.0000",
+                                        "1.0000 2.0000 …", "softmax", "1.0000 2.0000 3.0000 …"};
     const struct attn_stage_array way[ATTN_STAGES] = {
-        {"x", NULL, 5, 5, x, NULL, 4}, {"y", NULL, 7, 5, x, NULL, 4}, {"q", "·W_q", 5, 2, x, NULL, 4}, {"k", "·W_k", 7, 2, x, NULL, 4},
+        {"x", NULL, 5, 5, x, NULL, 4}, {"y", NULL, 7, 5, x, NULL, 4}, {"q", "·W_q", 5, 2, x, NULL, 4},
+        {"k", "·W_k", 7, 2, x, NULL, 4},
         {"v", "·W_v", 7, 2, x, NULL, 4}, {"dots", "q·k", 5, 3, x, NULL, 4}, {"scores", "/ 2", 5, 5, x, NULL, 4},
         {"weights", "softmax", 5, 5, x, NULL, 4}, {"context", "Σ", 5, 2, x, NULL, 4}};
     for (size_t i = 0; i < 3; i++) {

@@ -1,4 +1,5 @@
-/* The command explain: the numbers of run, sums that add up, words that suit the model, text that cannot become markup. */
+/* The command explain: the numbers of run, sums that add up, words that suit the model, text that
+ * cannot become markup. */
 #include "suites.h"
 
 #include "base/num.h"
@@ -30,7 +31,8 @@ static char *said_by(const char *fmt, ...)
     return strdup(s->text);
 }
 
-/* The next "NAME = ..." joined with its continuation lines, which are indented more; to be freed.  Advances *at; NULL: none. */
+/* The next "NAME = ..." joined with its continuation lines, which are indented more; to be freed.  Advances
+ * *at; NULL: none. */
 static char *next_sum(const char **at)
 {
     for (const char *s = *at; (s = strstr(s, "\n  ")) != NULL; s++) {
@@ -120,7 +122,8 @@ START_TEST(every_cell_of_life_is_what_run_prints)
     ck_assert_str_eq(row_end(a, text, "\n  blocks.0.attn.scores "), cell_of(b, page, "blocks.0.attn.scores", i, j));
     ck_assert_str_eq(row_end(a, text, "\n  blocks.0.attn.pattern "), cell_of(b, page, "blocks.0.attn.pattern", i, j));
     for (size_t c = 0; c < 4; c++)
-        ck_assert_str_eq(result_of(a, text, printed("context[%zu]", c)), cell_of(b, page, "blocks.0.attn.context", i, c));
+        ck_assert_str_eq(result_of(a, text, printed("context[%zu]", c)),
+                         cell_of(b, page, "blocks.0.attn.context", i, c));
     free(page);
     free(text);
 }
@@ -129,7 +132,8 @@ END_TEST
 /* Whoever copies the command that stands above the last table gets the numbers in it. */
 static const struct { const char *input, *act; size_t query, key; } copied[] = {
     {"-s " LIFE " --query 5 --key 2", "blocks.0.attn.scores", 5, 2},
-    {"-m models/stacked -s \"The cat sees the moth\" --layer 2 --head 1 --query 3 --key 1 --precision 6", "blocks.2.attn.pattern", 3, 1},
+    {"-m models/stacked -s \"The cat sees the moth\" --layer 2 --head 1 --query 3 --key 1 --precision 6",
+     "blocks.2.attn.pattern", 3, 1},
     {"-s " LIFE " --attention window:2 --query 4 --key 3", "blocks.0.attn.pattern", 4, 3},
     {"-s " LIFE " --scale none --query 4 --key 3", "blocks.0.attn.scores", 4, 3},
     {"-s 'Life is' --cross 'short, eat' --query 1 --key eat", "blocks.0.attn.dots", 1, 1},
@@ -152,14 +156,18 @@ START_TEST(the_command_it_names_prints_the_same)
 }
 END_TEST
 
-/* What was asked for stands out among the rest: its whole row in the table of all keys, and the ends of the other tables. */
+/* What was asked for stands out among the rest: its whole row in the table of all keys, and the ends of
+ * the other tables. */
 START_TEST(what_was_asked_for_stands_out)
 {
-    char *bold = said_by("\"$A\" explain -s " LIFE " --query 4 --key 2 --format md | grep -F '**' | sed 's/[0-9.-]*[0-9]/1/g'");
+    char *bold =
+        said_by("\"$A\" explain -s " LIFE " --query 4 --key 2 --format md | grep -F '**' | sed 's/[0-9.-]*[0-9]/1/g'");
     ck_assert_str_eq(bold, "| q·k | 1 | 1 | **1** |\n| **short** | **1** | **1** | **1** | **1** | **1** | **1** |\n"
-                     "| **of this run** | **1** | **1** | **1** |\n| **context** |  | **1** | **1** | **1** | **1** |\n");
+                     "| **of this run** | **1** | **1** | **1** |\n"
+                     "| **context** |  | **1** | **1** | **1** | **1** |\n");
     free(bold);
-    bold = said_by("\"$A\" explain -s " LIFE " --attention linear --query 4 --key 2 --format md | grep -F '**' | sed 's/[0-9.-]*[0-9]/1/g'");
+    bold = said_by("\"$A\" explain -s " LIFE
+                   " --attention linear --query 4 --key 2 --format md | grep -F '**' | sed 's/[0-9.-]*[0-9]/1/g'");
     ck_assert_str_eq(bold, "| φ(q)·φ(k) | 1 | 1 | **1** |\n| **short** | **1** | **1** |\n"
                      "| **context** |  | **1** | **1** | **1** | **1** |\n");
     free(bold);
@@ -169,7 +177,8 @@ END_TEST
 /* Each step begins with its formula. */
 START_TEST(every_step_has_its_formula)
 {
-    static const char *const formulas[] = {"norm1 = x / √(mean(x²) + ε) · weight", "dot = Σ q[c]·k[c]", "turned[i] = u[i]·cos - u[j]·sin",
+    static const char *const formulas[] = {"norm1 = x / √(mean(x²) + ε) · weight", "dot = Σ q[c]·k[c]",
+                                           "turned[i] = u[i]·cos - u[j]·sin",
         "weight[j] = exp(score[j] - largest) / Σ exp(score[j] - largest)", "context[c] = Σ weight[j]·v[j][c]"};
     char *text = said_by("\"$A\" explain -m tiny -s 'Life is short' --query 2 --key 1");
     for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
@@ -188,16 +197,25 @@ END_TEST
 
 /* A checkpoint, and the position of one of its weights. */
 static const struct cell { const char *model; size_t layer, head, query, key, dh; bool turned; } cells[] = {
-    {GOLDEN "gpt2-a", 1, 1, 5, 2, 8, false},  {GOLDEN "gpt2-b", 2, 3, 4, 4, 16, false}, {GOLDEN "gpt2-d", 0, 4, 5, 0, 7, false},
-    {GOLDEN "neo-h", 1, 3, 6, 3, 8, false},   {GOLDEN "neo-h", 1, 2, 6, 1, 8, false},   {GOLDEN "neox-i", 2, 1, 5, 3, 32, true},
-    {GOLDEN "llama-f", 1, 3, 5, 1, 8, true},  {GOLDEN "qwen2-j", 1, 2, 6, 5, 8, true},  {"models/stacked", 2, 3, 6, 2, 4, false},
-    {GOLDEN "gemma2-a", 1, 3, 5, 3, 12, true}, {GOLDEN "gemma3-a", 2, 1, 6, 4, 8, true}, {GOLDEN "phi3-longrope-a", 1, 3, 6, 2, 8, true},
-    {GOLDEN "phi-a", 1, 2, 5, 1, 8, true}, {GOLDEN "olmo2-a", 2, 3, 6, 5, 8, true}, {GOLDEN "gptj-a", 1, 1, 6, 2, 16, true},
-    {GOLDEN "opt-post-a", 1, 2, 5, 3, 8, false}, {GOLDEN "smollm3-a", 1, 3, 6, 1, 8, false}, {GOLDEN "granite-a", 1, 2, 6, 4, 8, true},
+    {GOLDEN "gpt2-a", 1, 1, 5, 2, 8, false},  {GOLDEN "gpt2-b", 2, 3, 4, 4, 16, false},
+    {GOLDEN "gpt2-d", 0, 4, 5, 0, 7, false},
+    {GOLDEN "neo-h", 1, 3, 6, 3, 8, false},   {GOLDEN "neo-h", 1, 2, 6, 1, 8, false},
+    {GOLDEN "neox-i", 2, 1, 5, 3, 32, true},
+    {GOLDEN "llama-f", 1, 3, 5, 1, 8, true},  {GOLDEN "qwen2-j", 1, 2, 6, 5, 8, true},
+    {"models/stacked", 2, 3, 6, 2, 4, false},
+    {GOLDEN "gemma2-a", 1, 3, 5, 3, 12, true}, {GOLDEN "gemma3-a", 2, 1, 6, 4, 8, true},
+    {GOLDEN "phi3-longrope-a", 1, 3, 6, 2, 8, true},
+    {GOLDEN "phi-a", 1, 2, 5, 1, 8, true}, {GOLDEN "olmo2-a", 2, 3, 6, 5, 8, true},
+    {GOLDEN "gptj-a", 1, 1, 6, 2, 16, true},
+    {GOLDEN "opt-post-a", 1, 2, 5, 3, 8, false}, {GOLDEN "smollm3-a", 1, 3, 6, 1, 8, false},
+    {GOLDEN "granite-a", 1, 2, 6, 4, 8, true},
     {GOLDEN "bloom-a", 1, 3, 6, 2, 8, false}, {GOLDEN "falcon-new-a", 1, 3, 6, 5, 8, true},
-    {GOLDEN "falcon-alibi-a", 1, 1, 6, 3, 8, false}, {GOLDEN "starcoder2-a", 1, 2, 5, 5, 8, true}, {GOLDEN "llama-yarn-a", 1, 3, 6, 1, 8, true},
-    {GOLDEN "hunyuan-a", 1, 3, 6, 1, 12, true}, {GOLDEN "nanochat-a", 1, 2, 5, 3, 8, true}, {GOLDEN "olmo-a", 1, 2, 6, 4, 8, true},
-    {GOLDEN "cohere-a", 1, 3, 6, 2, 8, true}, {GOLDEN "mpt-a", 1, 2, 6, 3, 8, false}, {GOLDEN "xglm-a", 1, 1, 5, 2, 8, false},
+    {GOLDEN "falcon-alibi-a", 1, 1, 6, 3, 8, false}, {GOLDEN "starcoder2-a", 1, 2, 5, 5, 8, true},
+    {GOLDEN "llama-yarn-a", 1, 3, 6, 1, 8, true},
+    {GOLDEN "hunyuan-a", 1, 3, 6, 1, 12, true}, {GOLDEN "nanochat-a", 1, 2, 5, 3, 8, true},
+    {GOLDEN "olmo-a", 1, 2, 6, 4, 8, true},
+    {GOLDEN "cohere-a", 1, 3, 6, 2, 8, true}, {GOLDEN "mpt-a", 1, 2, 6, 3, 8, false},
+    {GOLDEN "xglm-a", 1, 1, 5, 2, 8, false},
     {"models/life-4-heads", 0, 2, 1, 4, 2, false}, {"models/journey-multi-head", 0, 2, 1, 3, 1, false}};
 enum { CELLS = sizeof cells / sizeof *cells };
 #define IDS "--ids 1,4,2,5,3,0,1"
@@ -205,7 +223,8 @@ enum { CELLS = sizeof cells / sizeof *cells };
 static void same_square(const struct cell *c, const char *act, const char *got)
 {
     char want[64];
-    char *csv = said_by("\"$A\" run -m ./%s " IDS " --show %s --layer %zu --head %zu --format csv", c->model, act, c->layer, c->head);
+    char *csv = said_by("\"$A\" run -m ./%s " IDS " --show %s --layer %zu --head %zu --format csv", c->model, act,
+                        c->layer, c->head);
     ck_assert_str_eq(got, csv_cell(want, csv, c->query, c->key, 4));
     free(csv);
 }
@@ -230,8 +249,8 @@ START_TEST(a_cell_of_every_family_is_what_run_prints)
 {
     const struct cell *c = &cells[_i];
     char buf[64];
-    char *text = said_by("\"$A\" explain -m ./%s " IDS " --layer %zu --head %zu --query %zu --key %zu", c->model, c->layer, c->head,
-                         c->query, c->key);
+    char *text = said_by("\"$A\" explain -m ./%s " IDS " --layer %zu --head %zu --query %zu --key %zu", c->model,
+                         c->layer, c->head, c->query, c->key);
     same_square(c, "dots", row_end(buf, text, "\n  q·k "));
     same_square(c, "scores", result_of(buf, text, "score"));
     same_square(c, "pattern", result_of(buf, text, "weight"));
@@ -253,7 +272,8 @@ static double operand(const char **s)
     return x;
 }
 
-/* Expects the terms of "a·b + a / b + a + [… 3 more: a] = r" to add up to r, but for a chain of roundings to float32. */
+/* Expects the terms of "a·b + a / b + a + [… 3 more: a] = r" to add up to r, but for a chain of
+ * roundings to float32. */
 static void ck_adds_up(const char *sum, double rounding)
 {
     double total = 0, size = 0;
@@ -284,8 +304,8 @@ static void ck_adds_up(const char *sum, double rounding)
 static void ck_all_add_up(const struct cell *c, const char *more, double rounding, size_t least)
 {
     size_t n = 0;
-    char *text = said_by("\"$A\" explain -m ./%s " IDS " --layer %zu --head %zu --query %zu --key %zu %s", c->model, c->layer, c->head,
-                         c->query, c->key, more);
+    char *text = said_by("\"$A\" explain -m ./%s " IDS " --layer %zu --head %zu --query %zu --key %zu %s", c->model,
+                         c->layer, c->head, c->query, c->key, more);
     const char *at = text;
     for (char *sum; (sum = next_sum(&at)) != NULL; free(sum), n++)
         ck_adds_up(sum, rounding);
@@ -297,8 +317,10 @@ static void ck_all_add_up(const struct cell *c, const char *more, double roundin
 START_TEST(every_family_is_said_in_chinese)
 {
     const struct cell *c = &cells[_i];
-    expect(printed("\"$A\" explain -m ./%s " IDS " --layer %zu --head %zu --query %zu --key %zu --lang zh --format md | grep -v '^    attn-cli' | "
-                   "sed 's/“[^”]*”//g' | grep -E '[A-Za-z]{2,} [A-Za-z]{2,} [A-Za-z]{2,}'", c->model, c->layer, c->head, c->query, c->key), 1, "");
+    expect(printed("\"$A\" explain -m ./%s " IDS
+                   " --layer %zu --head %zu --query %zu --key %zu --lang zh --format md | grep -v '^    attn-cli' | "
+                   "sed 's/“[^”]*”//g' | grep -E '[A-Za-z]{2,} [A-Za-z]{2,} [A-Za-z]{2,}'", c->model, c->layer, c->head,
+                   c->query, c->key), 1, "");
 }
 END_TEST
 
@@ -310,10 +332,12 @@ START_TEST(printed_terms_make_the_printed_sum)
 }
 END_TEST
 
-/* The rows of the softmax table, some of which stand for several keys, add up to its last row; likewise the sums over tokens. */
+/* The rows of the softmax table, some of which stand for several keys, add up to its last row; likewise the
+ * sums over tokens. */
 START_TEST(long_texts_are_abridged_and_still_add_up)
 {
-    char *text = said_by("\"$A\" explain -m ./" GOLDEN "gpt2-b --ids $(seq -s, 1 60) --query 50 --key 20 --precision 9");
+    char *text =
+        said_by("\"$A\" explain -m ./" GOLDEN "gpt2-b --ids $(seq -s, 1 60) --query 50 --key 20 --precision 9");
     const char *at = text, *row = strstr(text, "\n  key ") + 1;
     double exps = 0, weights = 0, e, w;
     size_t rows = 0, gaps = 0;
@@ -333,7 +357,8 @@ START_TEST(long_texts_are_abridged_and_still_add_up)
         exps += e;
         weights += w;
     }
-    ck_assert_double_le(fabs(exps - e) + fabs(weights - w), 2 * 12 * 1e-9);         /* 12 numbers each, rounded to nine digits */
+    /* 12 numbers each, rounded to nine digits */
+    ck_assert_double_le(fabs(exps - e) + fabs(weights - w), 2 * 12 * 1e-9);
     ck_assert_uint_eq(rows, 12);
     free(text);
 }
@@ -343,9 +368,11 @@ START_TEST(product_sums_are_the_queries_of_the_run)
 {
     const struct cell *c = &cells[_i];
     char name[32], got[64], want[64];
-    char *text = said_by("\"$A\" explain -m ./%s " IDS " --layer %zu --head %zu --query %zu --key %zu --all --precision 9", c->model,
+    char *text = said_by("\"$A\" explain -m ./%s " IDS
+                         " --layer %zu --head %zu --query %zu --key %zu --all --precision 9", c->model,
                          c->layer, c->head, c->query, c->key);
-    char *csv = said_by("\"$A\" run -m ./%s " IDS " --show q --layer %zu --head %zu --format csv", c->model, c->layer, c->head);
+    char *csv = said_by("\"$A\" run -m ./%s " IDS " --show q --layer %zu --head %zu --format csv", c->model,
+                        c->layer, c->head);
     for (size_t i = 0; i < c->dh; i++) {
         snprintf(name, sizeof name, "q[%zu]", i);
         if (!c->turned)
@@ -359,16 +386,20 @@ END_TEST
 
 START_TEST(turned_pairs_keep_their_length)
 {
-    char *text = said_by("\"$A\" explain -m ./" GOLDEN "llama-f " IDS " --layer 1 --query 6 --key 3 --all --precision 9");
+    char *text =
+        said_by("\"$A\" explain -m ./" GOLDEN "llama-f " IDS " --layer 1 --query 6 --key 3 --all --precision 9");
     const char *s = text;
     size_t pairs = 0;
     while ((s = strstr(s, "  i, j ")) != NULL) {
         double angle, cosine, sine, a, b, x, y;
         int i, j;
         s = strchr(s, '\n') + 1;
-        for (; sscanf(s, " %d, %d %lf %lf %lf %lf %lf %lf %lf", &i, &j, &angle, &cosine, &sine, &a, &b, &x, &y) == 9; pairs++) {
-            ck_assert_double_le(fabs(cos(angle) - cosine) + fabs(sin(angle) - sine), 1e-7);     /* two roundings, 3e-8 each */
-            ck_assert_double_le(fabs(a * cosine - b * sine - x) + fabs(b * cosine + a * sine - y), 1e-6);   /* rounded to float32 */
+        for (; sscanf(s, " %d, %d %lf %lf %lf %lf %lf %lf %lf", &i, &j, &angle, &cosine, &sine, &a, &b, &x,
+                      &y) == 9; pairs++) {
+            /* two roundings, 3e-8 each */
+            ck_assert_double_le(fabs(cos(angle) - cosine) + fabs(sin(angle) - sine), 1e-7);
+            /* rounded to float32 */
+            ck_assert_double_le(fabs(a * cosine - b * sine - x) + fabs(b * cosine + a * sine - y), 1e-6);
             s = strchr(s, '\n') + 1;
         }
     }
@@ -382,8 +413,10 @@ END_TEST
 static const struct { const char *args, *says; } words[] = {
     {"-s " LIFE " --query is --key dessert", "Key 4 comes after query 1: it is hidden"},
     {"-s " LIFE " --query is --key dessert", "exp(-inf) is exactly 0"},
-    {"-s " LIFE " --query 2 --edit 'L0.scores[pos=2] = -inf'", "No key is left: every score is -inf, and every weight 0."},
-    {"-s " LIFE " --query 2 --edit 'L0.scores[pos=2] = -inf' --attention causal-renorm", "weight = 0.0000 / 0.0000 = 0.0000"},
+    {"-s " LIFE " --query 2 --edit 'L0.scores[pos=2] = -inf'",
+     "No key is left: every score is -inf, and every weight 0."},
+    {"-s " LIFE " --query 2 --edit 'L0.scores[pos=2] = -inf' --attention causal-renorm",
+     "weight = 0.0000 / 0.0000 = 0.0000"},
     {"-s " LIFE " --query 4 --key 2", "Query 4 sees keys 0 to 4, including key 2"},
     {"-s " LIFE " --query 5", "How \"first\" (token 5) attends to \"short\" (token 2)"},
     {"-s " LIFE, "the key is token 2, the one with the largest weight"},
@@ -394,9 +427,12 @@ static const struct { const char *args, *says; } words[] = {
     {"-m models/stacked -s 'The cat sees' --layer 1 --head 3", "query heads 2 to 3 share kv head 1"},
     {"-m models/stacked -s 'The cat sees' --query cat", "The embedding of its position is added"},
     {"-m models/stacked -s 'The cat sees' --layer 2", "what the earlier layers have added"},
-    {"-m ./" GOLDEN "neo-h --ids 1,2,3,4,5,6,7,8 --layer 1 --query 7 --key 1", "Key 1 is 6 tokens before query 7, outside the window"},
-    {"-m ./models/stacked -s 'The cat sees the moth' --attention strided:2,2 --query 4 --key 1", "Key 1 is not among the 4 that query 4 sees"},
-    {"-m models/stacked -s 'The cat sees' --attention strided:1,5 --query 0 --key 0", "Query 0 sees 1 key, including key 0,"},
+    {"-m ./" GOLDEN "neo-h --ids 1,2,3,4,5,6,7,8 --layer 1 --query 7 --key 1",
+     "Key 1 is 6 tokens before query 7, outside the window"},
+    {"-m ./models/stacked -s 'The cat sees the moth' --attention strided:2,2 --query 4 --key 1",
+     "Key 1 is not among the 4 that query 4 sees"},
+    {"-m models/stacked -s 'The cat sees' --attention strided:1,5 --query 0 --key 0",
+     "Query 0 sees 1 key, including key 0,"},
     {"-m ./" GOLDEN "neo-h --ids 1,2,3 --layer 1", "a window of 5 keys"},
     {"-m ./" GOLDEN "neo-h --ids 1,2,3 --layer 1", "The scale of this model is 1, in place of 1/√d_head."},
     {"-m ./" GOLDEN "neox-i --ids 1,2,3", "The numbers from 8 on are not rotated"},
@@ -414,7 +450,8 @@ static const struct { const char *args, *says; } words[] = {
     {"-m ./" GOLDEN "granite-a --ids 1,2,3", "The result, multiplied by a number of the model's own, is added"},
     {"-m ./" GOLDEN "granite-a --ids 1,2,3", "multiplies each by a scale of its own"},
     {"-m ./" GOLDEN "gptj-a --ids 1,2,3", "numbers i and j = i + 1 of the rotated part, i even"},
-    {"-m ./" GOLDEN "bloom-a --ids 1,2,3", "Positions come in here (ALiBi): the score of a key grows with its position, in this head by 0.25"},
+    {"-m ./" GOLDEN "bloom-a --ids 1,2,3",
+     "Positions come in here (ALiBi): the score of a key grows with its position, in this head by 0.25"},
     {"-m ./" GOLDEN "falcon-alibi-a --ids 1,2,3", "This model adds it before the scale, rounded to bfloat16"},
     {"-m ./" GOLDEN "opt-post-a --ids 1,2,3", "The stream is normalised after this"},
     {"-m ./" GOLDEN "opt-post-a --ids 1,2,3", "The embedding of its position is added"},
@@ -435,16 +472,23 @@ END_TEST
 #define INPUT "1. The tokens\n2. What layer 0 reads for \"short\"\n3. The query of \"short\"\n"
 
 static const struct { const char *args, *steps; } told[] = {
-    {SHORT "--key short", INPUT "4. The key of \"short\"\n5. The dot product\n6. The scale\n7. The mask\n8. The softmax\n9. What the scale does\n"
+    {SHORT "--key short", INPUT "4. The key of \"short\"\n5. The dot product\n6. The scale\n7. The mask\n"
+     "8. The softmax\n9. What the scale does\n"
      "10. The context vector\n11. The same numbers elsewhere\n"},
-    {SHORT "--key Life", INPUT "4. What layer 0 reads for \"Life\"\n5. The key of \"Life\"\n6. The dot product\n7. The scale\n8. The mask\n"
+    {SHORT "--key Life",
+     INPUT "4. What layer 0 reads for \"Life\"\n5. The key of \"Life\"\n6. The dot product\n7. The scale\n8. The mask\n"
      "9. The softmax\n10. What the scale does\n11. The context vector\n12. The same numbers elsewhere\n"},
-    {SHORT "--cross 'eat dessert first' --key eat", INPUT "4. What layer 0 reads for \"eat\"\n5. The key of \"eat\"\n6. The dot product\n"
-     "7. The scale\n8. The mask\n9. The softmax\n10. What the scale does\n11. The context vector\n12. The same numbers elsewhere\n"},
-    {SHORT "--key short --attention causal-renorm --dropout 0.5 --seed 2", INPUT "4. The key of \"short\"\n5. The dot product\n6. The scale\n"
-     "7. The mask\n8. The softmax\n9. The mask, after the softmax\n10. Dropout\n11. What the scale does\n12. The context vector\n"
+    {SHORT "--cross 'eat dessert first' --key eat",
+     INPUT "4. What layer 0 reads for \"eat\"\n5. The key of \"eat\"\n6. The dot product\n"
+     "7. The scale\n8. The mask\n9. The softmax\n10. What the scale does\n11. The context vector\n"
+     "12. The same numbers elsewhere\n"},
+    {SHORT "--key short --attention causal-renorm --dropout 0.5 --seed 2",
+     INPUT "4. The key of \"short\"\n5. The dot product\n6. The scale\n"
+     "7. The mask\n8. The softmax\n9. The mask, after the softmax\n10. Dropout\n11. What the scale does\n"
+     "12. The context vector\n"
      "13. The same numbers elsewhere\n"},
-    {SHORT "--key short --attention linear", INPUT "4. The key of \"short\"\n5. The features\n6. The weight\n7. The context vector\n"
+    {SHORT "--key short --attention linear",
+     INPUT "4. The key of \"short\"\n5. The features\n6. The weight\n7. The context vector\n"
      "8. The same numbers elsewhere\n"},
 };
 
@@ -459,13 +503,17 @@ static const struct { const char *args; int status; const char *says; } wrong[] 
     {"-s " LIFE " --head 1", 2, "head 1 is not there"},
     {"-s " LIFE " --query 6", 2, "--query: there is no token 6: the sentence has 6, numbered from 0 to 5"},
     {"-s " LIFE " --key 99999999999999999999", 2, "--key: there is no token 99999999999999999999"},
-    {"-s " LIFE " --key life", 2, "--key: no token of the sentence reads 'life' (token 0 nearly does): give its index, 0 to 5"},
+    {"-s " LIFE " --key life", 2,
+     "--key: no token of the sentence reads 'life' (token 0 nearly does): give its index, 0 to 5"},
     {"-m tiny -s \"Lily don't, no\" --query DONT", 2, "reads 'DONT' (tokens 1 to 2 nearly do): give its index"},
     {"-m tiny -s " LIFE " --query '!'", 2, "reads '!': give its index"},
     {"-m tiny -s " LIFE " --query '\"Short,'", 2, "reads '\"Short,' (token 2 nearly does): give its index"},
-    {"-m tiny -s 'a red Thimbleful, no' --query '\"thimblefuL,'", 2, "reads '\"thimblefuL,' (tokens 2 to 5 nearly do): give its index"},
-    {"-m tiny -s 'a dessert, dessert' --query dessert", 2, "'dessert' is there more than once: give one of the indices 1, 3"},
-    {"-s " LIFE " --key lunch", 2, "--key: no token of the sentence reads 'lunch': give its index, 0 to 5: 0 Life, 1 is"},
+    {"-m tiny -s 'a red Thimbleful, no' --query '\"thimblefuL,'", 2,
+     "reads '\"thimblefuL,' (tokens 2 to 5 nearly do): give its index"},
+    {"-m tiny -s 'a dessert, dessert' --query dessert", 2,
+     "'dessert' is there more than once: give one of the indices 1, 3"},
+    {"-s " LIFE " --key lunch", 2,
+     "--key: no token of the sentence reads 'lunch': give its index, 0 to 5: 0 Life, 1 is"},
     {"-m tiny -s 'eat a cat' --query '·cat' --key · ", 2, "--key: no token of the sentence reads '·'"},
     {"-s " LIFE " --key ''", 2, "no token of the sentence reads ''"},
     {"-s 'eat eat eat' --query eat", 2, "--query: 'eat' is there more than once: give one of the indices 0, 1, 2"},
@@ -481,9 +529,11 @@ START_TEST(a_word_of_several_tokens_is_its_last)
     expect("\"$A\" explain -m tiny -s 'a brook, a thimbleful' --query thimbleful --key brook 2>&1 >/dev/null", 0,
            "--query: 'thimbleful' is tokens 5 to 8; taken is the last, 8: give an index for another\n"
            "--key: 'brook' is tokens 1 to 2; taken is the last, 2: give an index for another\n");
-    expect_same("\"$A\" explain -m tiny -s 'a brook, a thimbleful' --query '·thimbleful' --key ' brook' 2>/dev/null | sed '$d'",
+    expect_same("\"$A\" explain -m tiny -s 'a brook, a thimbleful' --query '·thimbleful' --key ' brook' 2>/dev/null "
+                "| sed '$d'",
                 "\"$A\" explain -m tiny -s 'a brook, a thimbleful' --query 8 --key 2 | sed '$d'");
-    expect("\"$A\" explain -m tiny -s 'a brook, a thimbleful and a lamb' --query 10 --key 3", 0, "How \"·a\" (token 10) attends to \",\" (token 3)");
+    expect("\"$A\" explain -m tiny -s 'a brook, a thimbleful and a lamb' --query 10 --key 3", 0,
+           "How \"·a\" (token 10) attends to \",\" (token 3)");
 }
 END_TEST
 
@@ -503,7 +553,8 @@ static size_t count(const char *text, const char *part)
     return n;
 }
 
-static const char odd_vocab[] = "{\"<script>alert(1)</script>\": 0, \"a|b\": 1, \"*x*_y_\": 2, \"\\\"'&\": 3, \"\\u001b[31m\": 4, \"</title>\": 5}";
+static const char odd_vocab[] =
+    "{\"<script>alert(1)</script>\": 0, \"a|b\": 1, \"*x*_y_\": 2, \"\\\"'&\": 3, \"\\u001b[31m\": 4, \"</title>\": 5}";
 static const char odd_text[] = "<script>alert(1)</script> a|b *x*_y_ \"'& \x1b[31m </title>";
 #define ODD "-m \"$D/odd\" -f \"$D/text\" --query 5 --key 0"
 
@@ -526,7 +577,8 @@ static size_t ck_nested(const char *page)
             continue;
         if (s[1] == '/') {
             len = strcspn(s + 2, ">");
-            ck_assert_msg(depth > 0 && !strncmp(open[depth - 1], s + 2, len), "%.20s closes %.20s", s, depth ? open[depth - 1] : "nothing");
+            ck_assert_msg(depth > 0 && !strncmp(open[depth - 1], s + 2, len),
+                          "%.20s closes %.20s", s, depth ? open[depth - 1] : "nothing");
             depth--;
             continue;
         }
@@ -567,9 +619,11 @@ START_TEST(formats_follow_the_ending)
     expect("\"$A\" explain -s " LIFE " -o \"$D/a.txt\" && head -1 \"$D/a.txt\"", 0, "How");
     expect("\"$A\" explain -s " LIFE " -o \"$D/a.npy\" 2>&1", 2, "run writes npy");
     expect("\"$A\" explain -s " LIFE " -o \"$D/a.pdf\" && head -1 \"$D/a.pdf\"", 0, "%PDF-1.4");
-    expect("\"$A\" explain -s " LIFE " -o \"$D/a.svg\" 2>&1", 2, "explain writes text, .md, .html or .pdf, and run writes svg");
+    expect("\"$A\" explain -s " LIFE " -o \"$D/a.svg\" 2>&1", 2,
+           "explain writes text, .md, .html or .pdf, and run writes svg");
     expect("\"$A\" explain -s " LIFE " --format text -o \"$D/a.npy\" && head -1 \"$D/a.npy\"", 0, "How");
-    expect("\"$A\" explain --article life -o \"$D/b.html\" && grep -c '<script\\|http:\\|https:\\|src=\\|href=' \"$D/b.html\"", 1, "0");
+    expect("\"$A\" explain --article life -o \"$D/b.html\" && grep -c '<script\\|http:\\|https:\\|src=\\|"
+           "href=' \"$D/b.html\"", 1, "0");
     char *page = said_by("cat \"$D/b.html\"");
     ck_nested(page);
     free(page);

@@ -46,9 +46,12 @@ static double evaluate(const char *sum)
 
 /* The answers of a line in Markdown, where nothing is wrapped: "    q[0] = ... = -0.1037 (1)". */
 static const char *const texts[] = {
-    "-m life -s 'Life is short, eat dessert first' --query eat --key is", "-m tiny -s 'Life is short, eat dessert first' --layer 2",
-    "-m models/stacked -s 'The cat sees the moth' --layer 1 --head 2 --all", "-m life -s 'Life is short' --scale none --attention window:2",
-    "-m life -s 'Life is short' --precision 2", "-m life -s 'Life is short' --attention linear", "-m life -s 'Life is short' --dropout 0.5",
+    "-m life -s 'Life is short, eat dessert first' --query eat --key is",
+    "-m tiny -s 'Life is short, eat dessert first' --layer 2",
+    "-m models/stacked -s 'The cat sees the moth' --layer 1 --head 2 --all",
+    "-m life -s 'Life is short' --scale none --attention window:2",
+    "-m life -s 'Life is short' --precision 2", "-m life -s 'Life is short' --attention linear",
+    "-m life -s 'Life is short' --dropout 0.5",
 };
 
 START_TEST(printed_terms_give_the_answers)
@@ -58,11 +61,13 @@ START_TEST(printed_terms_give_the_answers)
     ck_assert_msg(most, "%s", s->text);
     size_t n = strtoul(most + strlen("leave out, and "), NULL, 10), found = 0;
     ck_assert_uint_ge(n, 3);
-    for (const char *line = succeed(printed("\"$A\" explain -q %s --blank %zu --answers --format md", texts[_i], n))->text; *line;
+    for (const char *line = succeed(printed("\"$A\" explain -q %s --blank %zu --answers --format md", texts[_i],
+                                            n))->text; *line;
          line += strcspn(line, "\n") + 1) {
         size_t len = strcspn(line, "\n");
         const char *first = strstr(line, " = "), *mark = len && line[len - 1] == ')' ? memrchr(line, '(', len) : NULL;
-        if (strncmp(line, "    ", 4) != 0 || !first || first > line + len || !mark || mark[-1] != ' ' || strtoul(mark + 1, NULL, 10) != found + 1)
+        if (strncmp(line, "    ", 4) != 0 || !first || first > line + len || !mark || mark[-1] != ' ' ||
+            strtoul(mark + 1, NULL, 10) != found + 1)
             continue;
         found++;
         const char *answer = mark - 1;
@@ -70,7 +75,8 @@ START_TEST(printed_terms_give_the_answers)
             answer--;
         const char *point = memchr(answer, '.', (size_t)(mark - answer));
         int digits = point ? (int)(mark - 1 - point - 1) : 0;
-        ck_assert_msg(fabs(evaluate(first + 3) - strtod(answer, NULL)) <= 0.5000001 * pow(10, -digits), "%.*s", (int)len, line);
+        ck_assert_msg(fabs(evaluate(first + 3) - strtod(answer, NULL)) <= 0.5000001 * pow(10, -digits),
+                      "%.*s", (int)len, line);
     }
     ck_assert_uint_eq(found, n);
 }
@@ -86,7 +92,8 @@ START_TEST(answers_are_nowhere_on_the_sheet)
     expect_exactly("grep -cE ' = [-0-9.]+ .[1-6].$' $D/answers.md", "6\n");
     succeed("sed -nE 's/^.* = ([-0-9.]+) .[1-6].$/\\1/p' $D/answers.md >$D/x && test -s $D/x");
     expect("ends 1 grep -wFf $D/x $D/sheet.md && echo none", 0, "none");
-    expect_exactly("wc -l <$D/sheet.md | tr -d ' '; { diff $D/sheet.md $D/answers.md || true; } | grep -c '^<' | xargs test 6 -le && echo more",
+    expect_exactly("wc -l <$D/sheet.md | tr -d ' '; { diff $D/sheet.md $D/answers.md || true; } | grep -c '^<' | "
+                   "xargs test 6 -le && echo more",
                    printed("%smore\n", succeed("wc -l <$D/answers.md | tr -d ' '")->text));
 }
 END_TEST
@@ -112,9 +119,12 @@ END_TEST
 /* No gap needs itself, or a number that is nowhere: not where a weight is 1, or a row as it was put in. */
 START_TEST(no_gap_needs_itself)
 {
-    static const char *const some[] = {"-m journey -s 'Your journey starts with one step' --blank 3", "-m life -s 'Life is short' --query 0 --blank 5",
-                                       "-m models/stacked -s 'a b' --dropout 0.3 --blank 6", "-m life -s Life --blank 4"};
-    expect_exactly(printed("for s in 0 1 2 3 4 5 6 7; do \"$A\" explain -q %s --seed $s --format md 2>/dev/null; done >$D/all; grep -c ____ $D/all | xargs test 8 -le;"
+    static const char *const some[] = {"-m journey -s 'Your journey starts with one step' --blank 3",
+                                       "-m life -s 'Life is short' --query 0 --blank 5",
+                                       "-m models/stacked -s 'a b' --dropout 0.3 --blank 6",
+                                       "-m life -s Life --blank 4"};
+    expect_exactly(printed("for s in 0 1 2 3 4 5 6 7; do \"$A\" explain -q %s --seed $s --format md 2>/dev/null; "
+                           "done >$D/all; grep -c ____ $D/all | xargs test 8 -le;"
                            "ends 1 grep -E '[(]([0-9]+)[)].*____.*[(]\\1:' $D/all", some[_i]), "");
 }
 END_TEST
@@ -130,11 +140,14 @@ END_TEST
 START_TEST(seeds_choose_the_gaps)
 {
     expect_same(SHEET, SHEET);
-    ck_assert_str_eq(succeed(SHEET " >$D/a; for s in 1 2 3; do " SHEET "--seed $s >$D/b; cmp -s $D/a $D/b || echo other; done | sort -u")->text,
+    ck_assert_str_eq(succeed(SHEET " >$D/a; for s in 1 2 3; do " SHEET
+                             "--seed $s >$D/b; cmp -s $D/a $D/b || echo other; done | sort -u")->text,
                      "other\n");
-    expect("\"$A\" explain -m life -s 'Life is' --blank 1 -o $D/x.html && cat $D/x.html", 0, "data-within=\"0.0001001\"> <output></output> (1: 4 decimals)");
+    expect("\"$A\" explain -m life -s 'Life is' --blank 1 -o $D/x.html && cat $D/x.html", 0,
+           "data-within=\"0.0001001\"> <output></output> (1: 4 decimals)");
     expect("\"$A\" explain -m life -s 'Life is' --answers 2>&1", 2, "--answers fills in a worksheet: give --blank N");
-    expect("\"$A\" explain -m life -s 'Life is' --blank 99 2>&1", 2, "99 numbers to leave out, and 10 of this derivation can be computed");
+    expect("\"$A\" explain -m life -s 'Life is' --blank 99 2>&1", 2,
+           "99 numbers to leave out, and 10 of this derivation can be computed");
     expect("\"$A\" explain -m life -s 'Life is' --blank 0 2>&1", 2, "--blank: 0 is not in 1..1000");
 }
 END_TEST
@@ -143,11 +156,15 @@ END_TEST
 
 START_TEST(a_page_checks_what_is_typed)
 {
-    succeed(SHEET "-o $D/sheet.html && " SHEET "--answers -o $D/answers.html && " SHEET "--answers --format md >$D/answers.md");
-    expect_exactly("grep -o '<input' $D/sheet.html | wc -l | tr -d ' '; grep -c \"script-src 'unsafe-inline'\" $D/sheet.html", "6\n1\n");
+    succeed(SHEET "-o $D/sheet.html && " SHEET "--answers -o $D/answers.html && " SHEET
+            "--answers --format md >$D/answers.md");
+    expect_exactly("grep -o '<input' $D/sheet.html | wc -l | tr -d ' '; "
+                   "grep -c \"script-src 'unsafe-inline'\" $D/sheet.html", "6\n1\n");
     expect_exactly("grep -c '<input\\|<script\\|script-src' $D/answers.html || true", "0\n");
-    expect_same("grep -o 'data-x=\"[^\"]*' $D/sheet.html | cut -c9-", "sed -nE 's/^.* = ([-0-9.]+) .[1-6].$/\\1/p' $D/answers.md");
-    expect_exactly("\"$A\" explain -q -m life -s 'Life is' --format html | grep -c '<script\\|script-src' || true", "0\n");
+    expect_same("grep -o 'data-x=\"[^\"]*' $D/sheet.html | cut -c9-",
+                "sed -nE 's/^.* = ([-0-9.]+) .[1-6].$/\\1/p' $D/answers.md");
+    expect_exactly("\"$A\" explain -q -m life -s 'Life is' --format html | grep -c '<script\\|script-src' || true",
+                   "0\n");
 }
 END_TEST
 
@@ -190,7 +207,8 @@ START_TEST(a_sheet_is_printed_on_pages)
     ck_assert_uint_ge(ck_pdf("b.pdf"), 2);
     expect_exactly(PAPER " $D/a.pdf | grep -c __________", "6\n");
     expect_exactly(PAPER " $D/b.pdf | grep -c __________ || true", "0\n");
-    expect(PAPER " $D/a.pdf | sed -n 1,3p", 0, "How \"eat\" (token 3) attends to \"is\" (token 1)\nA worksheet: compute");
+    expect(PAPER " $D/a.pdf | sed -n 1,3p", 0,
+           "How \"eat\" (token 3) attends to \"is\" (token 1)\nA worksheet: compute");
     expect(PAPER " $D/a.pdf", 0, printed("page 1 of %zu\n", ck_pdf("a.pdf")));
     expect_exactly(printed("%s 2>&1", SHEET "--answers --format pdf | grep -a -c -m 1 ' 2 Tr '"), "1\n");
 }
@@ -201,12 +219,14 @@ START_TEST(any_text_is_printed)
 {
     succeed("\"$A\" explain -m tiny -s 'Lily (lost) her \\ 日本 é \u0301 ball' --all -o $D/x.pdf");
     ck_assert_uint_ge(ck_pdf("x.pdf"), 3);
-    succeed("\"$A\" explain -m tiny -s \"$(head -c 200 README.md)\" -o $D/y.pdf; \"$A\" explain --article life -o $D/z.pdf");
+    succeed("\"$A\" explain -m tiny -s \"$(head -c 200 README.md)\" -o $D/y.pdf; "
+            "\"$A\" explain --article life -o $D/z.pdf");
     ck_assert_uint_ge(ck_pdf("y.pdf"), 3);
     ck_assert_uint_ge(ck_pdf("z.pdf"), 2);
     if (has_program("pdftotext", "poppler-utils"))
         for (const char *const *f = (const char *const[]){"x", "y", "z", NULL}; *f; f++)
-            expect_exactly(printed("pdftotext -bbox $D/%s.pdf - 2>&1 | awk -F'\"' '/<word/ && ($2 < 50 || $6 > 546 || $4 < 50 || $8 > 800)'", *f), "");
+            expect_exactly(printed("pdftotext -bbox $D/%s.pdf - 2>&1 | awk -F'\"' '/<word/ && ($2 < 50 || $6 > 546 || "
+                                   "$4 < 50 || $8 > 800)'", *f), "");
     expect("\"$A\" explain -s Life --format pdf -o /dev/full 2>&1", 1, "No space left on device");
     if (!no_terminal())
         on_terminal("\"$A\" explain -s Life --format pdf", 2);

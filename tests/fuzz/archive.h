@@ -1,7 +1,7 @@
 /* archive.h - several files in one fuzz input, for targets that read whole directories.
  *
- * Each file is a line "@@ PATH LENGTH", then its bytes and a line feed.  An input cut short by a mutation is read as far as it goes:
- * a last file that ends early keeps what is there. */
+ * Each file is a line "@@ PATH LENGTH", then its bytes and a line feed.  An input cut short by a mutation is read as
+ * far as it goes: a last file that ends early keeps what is there. */
 #ifndef ATTN_TESTS_ARCHIVE_H
 #define ATTN_TESTS_ARCHIVE_H
 

@@ -1,5 +1,5 @@
-/* Reads the same text as a file of edits and as a metric, and asks a small model with what is one: nothing crashes, canonical
- * edits are read as they were written, and numbers that can be measured have gradients. */
+/* Reads the same text as a file of edits and as a metric, and asks a small model with what is one: nothing crashes,
+ * canonical edits are read as they were written, and numbers that can be measured have gradients. */
 #define _GNU_SOURCE 1
 
 #include <string.h>
@@ -70,7 +70,8 @@ static struct attn_editor *edit(struct attn_edits **list, const struct asked *a,
 static struct attn_metric *measure(const struct asked *a, const char *text)
 {
     static const struct attn_metric_field fields[] = {{"answer", "cat", 3, 0}, {"foil", NULL, 0, 2}};
-    struct attn_metric_of of = {.model = a->model, .tokenizer = a->tokenizer, .ids = ids, .T = T, .field = fields, .n_fields = 2};
+    struct attn_metric_of of = {.model = a->model, .tokenizer = a->tokenizer, .ids = ids, .T = T, .field = fields,
+                                .n_fields = 2};
     struct attn_metric *m = NULL;
     struct attn_err err = {0};
     int rc = attn_metric_new(&m, text, &err);
@@ -113,8 +114,8 @@ static void differentiate(const struct asked *a, struct attn_editor *editor, con
     attn_select_free(select);
 }
 
-/* The first line is the metric, the others are edits; if there is only one it is read as both.  Files that are named are not
- * opened: they may be devices. */
+/* The first line is the metric, the others are edits; if there is only one it is read as both.  Files that are named
+ * are not opened: they may be devices. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct asked *a = open_model();

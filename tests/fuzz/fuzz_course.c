@@ -1,5 +1,6 @@
-/* Files that courses write, of all formats at once, which their first bytes tell; what is none is read as a vocabulary, JSON or a
- * pickle, of a model that has none.  What opens must be a whole model: it is described, encodes a text and runs. */
+/* Files that courses write, of all formats at once, which their first bytes tell; what is none is read as a
+ * vocabulary, JSON or a pickle, of a model that has none.  What opens must be a whole model: it is described, encodes
+ * a text and runs. */
 #define _GNU_SOURCE 1
 
 #include <stdio.h>
@@ -42,8 +43,8 @@ static void forward(const struct attn_model *m)
     must(info.V > 0 && info.L > 0 && info.H > 0 && info.d > 0 && info.n_ctx > 0 && info.d % info.H == 0);
     must(attn_model_digest(m, false, digest, &err) == ATTN_OK ? strlen(digest) > 64 : err.msg[0]);
     if (info.n_ctx > 1)
-        must(attn_score(score, m, ids, info.n_ctx < MOST ? info.n_ctx : MOST, &(struct attn_score_opts){.stride = 1, .threads = 1},
-                        &err) == ATTN_OK || err.msg[0]);
+        must(attn_score(score, m, ids, info.n_ctx < MOST ? info.n_ctx : MOST,
+                        &(struct attn_score_opts){.stride = 1, .threads = 1}, &err) == ATTN_OK || err.msg[0]);
 }
 
 /* Returns whether it was a model, or was refused as one. */

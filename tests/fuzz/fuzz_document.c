@@ -8,7 +8,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int manifest = 0; manifest < 2; manifest++) {
         struct attn_err err = {0};
         struct attn_dump *d = calloc(1, sizeof *d);
-        int rc = (manifest ? attn_dump_read_manifest : attn_dump_read_document)(d, (const char *)data, size, "fuzz.json", &err);
+        int rc = (manifest ? attn_dump_read_manifest : attn_dump_read_document)
+            (d, (const char *)data, size, "fuzz.json", &err);
         must(rc == ATTN_OK || err.msg[0]);
         for (size_t i = 0; i < d->n; i++) {
             size_t n = 1;

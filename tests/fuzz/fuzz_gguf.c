@@ -1,4 +1,5 @@
-/* A GGUF file: what its reader says lies within it; then as a model, whose tokenizer reads a text, and which runs a few tokens. */
+/* A GGUF file: what its reader says lies within it; then as a model, whose tokenizer reads a text, and which runs
+ * a few tokens. */
 #define _GNU_SOURCE 1
 
 #include <math.h>

@@ -3,7 +3,8 @@
 #include "fuzz.h"
 #include "text/subword.h"
 
-static const char vocab[] = "{\"a\": 0, \"b\": 1, \"c\": 2, \"ab\": 3, \"abc\": 4, \"\u0120\": 5, \"\u0120ab\": 6, \"#\": 7, "
+static const char vocab[] =
+    "{\"a\": 0, \"b\": 1, \"c\": 2, \"ab\": 3, \"abc\": 4, \"\u0120\": 5, \"\u0120ab\": 6, \"#\": 7, "
     "\"aa\": 8, \"aaa\": 9, \"bc\": 10, \"<|end|>\": 11}";
 
 /* Whatever the rules are, the tokens of a text cover it. */

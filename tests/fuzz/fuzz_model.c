@@ -1,5 +1,6 @@
-/* A whole model directory: its tokenizer encodes a text, the model is described, runs a few tokens, continues and scores them.  Files
- * that are accepted must give ids that the run accepts, a finite digest, and numbers or a message. */
+/* A whole model directory: its tokenizer encodes a text, the model is described, runs a few tokens, continues
+ * and scores them.  Files that are accepted must give ids that the run accepts, a finite digest, and numbers
+ * or a message. */
 #define _GNU_SOURCE 1
 
 #include <string.h>
@@ -123,7 +124,8 @@ static void test(const uint8_t *data, size_t size)
     if (attn_model_continues(m, NULL, &err) == ATTN_OK && n > 1)
         forward(m, ids, n, n - 1);
     if (info.n_ctx > 1)
-        must(attn_score(score, m, ids, n, &(struct attn_score_opts){.stride = 1, .threads = 1}, &err) == ATTN_OK || err.msg[0]);
+        must(attn_score(score, m, ids, n, &(struct attn_score_opts){.stride = 1, .threads = 1}, &err) == ATTN_OK ||
+             err.msg[0]);
     attn_model_close(m);
 }
 

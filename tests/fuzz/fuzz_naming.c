@@ -1,5 +1,5 @@
-/* Rules for names, then lines of "A SHAPE NAME" or "B SHAPE NAME" after a line "@@": the arrays of two dumps, which are compared
- * under the rules.  Whatever fits must have been compared as it lies in both. */
+/* Rules for names, then lines of "A SHAPE NAME" or "B SHAPE NAME" after a line "@@": the arrays of two dumps, which are
+ * compared under the rules.  Whatever fits must have been compared as it lies in both. */
 #include "attn_tools.h"
 #include "fuzz.h"
 #include "io/dump.h"

@@ -16,8 +16,8 @@ static void check(const struct attn_array *a, size_t size)
     (void)sum;
 }
 
-/* Text is read as numbers, as a table and as an .npy file: an array has as many numbers as its shape says, and a table a
- * label for each row and column, or none. */
+/* Text is read as numbers, as a table and as an .npy file: an array has as many numbers as its shape says, and a table
+ * a label for each row and column, or none. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct attn_labelled n = {.name = strdup("fuzz")};

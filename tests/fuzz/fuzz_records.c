@@ -1,4 +1,5 @@
-/* Reads the same bytes in every format: records read one by one are as many as were counted, and shares add up to the whole. */
+/* Reads the same bytes in every format: records read one by one are as many as were counted, and shares add up
+ * to the whole. */
 #define _GNU_SOURCE 1
 
 #include <stdio.h>
@@ -43,8 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(fd >= 0 && write(fd, data, size) == (ssize_t)size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     for (size_t i = 0; i < 4; i++) {
-        struct attn_records_opts o = {.path = path, .format = formats[i], .column = i < 2 ? NULL : "0", .headless = size % 2 && i > 1, .fields = fields,
-                                      .n_fields = i ? 2 : 0};
+        struct attn_records_opts o = {.path = path, .format = formats[i], .column = i < 2 ? NULL : "0",
+                                      .headless = size % 2 && i > 1, .fields = fields, .n_fields = i ? 2 : 0};
         uint64_t whole = read_share(&o, size), parts[2] = {0};
         for (uint64_t k = 0; k < 6; k++) {
             o.share = (struct attn_share){k / 2, 3, k % 2};

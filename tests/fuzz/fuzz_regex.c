@@ -4,7 +4,8 @@
 #include "base/utf8.h"
 #include "text/regex.h"
 
-/* The first line is a pattern, the rest a text: matches lie in the text one behind the other and are whole characters. */
+/* The first line is a pattern, the rest a text: matches lie in the text one behind the other and
+ * are whole characters. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *input = (const char *)data, *line = size > 0 ? memchr(input, '\n', size) : NULL, *why = NULL;
@@ -20,7 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     struct attn_regex_effort effort = {0};
-    struct attn_regex_walk w = {.regex = r, .s = line ? line + 1 : input + size, .len = line ? size - length - 1 : 0, .effort = &effort};
+    struct attn_regex_walk w = {.regex = r, .s = line ? line + 1 : input + size, .len = line ? size - length - 1 : 0,
+                                .effort = &effort};
     attn_regex_allow(&effort, w.len);
     for (bool any = false; attn_regex_next(&w, &at, &len); any = true) {
         must(at >= end && at + len <= w.len && (len > 0 || !any || at > end));

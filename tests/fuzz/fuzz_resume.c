@@ -1,4 +1,5 @@
-/* An unfinished batch that is resumed, over records in every format: what it leaves is an error or a complete output. */
+/* An unfinished batch that is resumed, over records in every format: what it leaves is an error or
+ * a complete output. */
 #define _GNU_SOURCE 1
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* fuzz_written.c - any text goes in: as a sentence, a token, a name, a cell; what is written must be well-formed.
  *
- * The input is cut into four texts.  Each format is read back by a parser that is not ours (parsers.h), and where a text is
- * valid, it must come back as it went in. */
+ * The input is cut into four texts.  Each format is read back by a parser that is not ours (parsers.h), and where a
+ * text is valid, it must come back as it went in. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,25 +35,31 @@ static char *end(struct attn_out *o, size_t *len)
 
 /* ---- pictures and pages ---------------------------------------------------------------- */
 
-static char *picture(int (*write)(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err),
+static char *picture(int (*write)(struct attn_out *o, const struct attn_album *a, const struct attn_look *look,
+                                  struct attn_err *err),
                      const struct texts *t, size_t *len)
 {
     static const float numbers[] = {1, 0, .25f, .75f};
-    struct attn_token tok[2] = {{.known = true, .text = t->s[0], .raw = t->s[1], .text_len = t->len[0], .raw_len = t->len[1], .end = 1},
-                                {.known = true, .text = t->s[2], .raw = t->s[2], .text_len = t->len[2], .raw_len = t->len[2], .end = 1}};
+    struct attn_token tok[2] =
+        {{.known = true, .text = t->s[0], .raw = t->s[1], .text_len = t->len[0], .raw_len = t->len[1], .end = 1},
+                                {.known = true, .text = t->s[2], .raw = t->s[2], .text_len = t->len[2],
+                                 .raw_len = t->len[2], .end = 1}};
     struct attn_tokens tokens = {2, tok};
     /* Names of models and of arrays in a dump are made readable where they are read. */
     char *name = attn_utf8_readable(t->s[1], t->len[1]), *title = attn_utf8_readable(t->s[3], t->len[3]);
-    struct attn_sheet s = {.kind = title, .title = title, .axes = "", .n = 1, .rows = 2, .cols = 2, .keys = true, .name = name, .data = numbers};
+    struct attn_sheet s = {.kind = title, .title = title, .axes = "", .n = 1, .rows = 2, .cols = 2, .keys = true,
+                           .name = name, .data = numbers};
     struct attn_album_next next = {.of = {{t->s[3], t->len[3], 7, 0.5}}, .n = 1}, at[] = {next, {.n = 0}};
     struct attn_album_without without = {0, 1, 0.5, next};
     struct attn_album_lens lens = {0, at};
-    struct attn_album a = {.model = name, .text = t->s[2], .text_len = t->len[2], .queries = &tokens, .keys = &tokens, .sheet = &s, .n = 1,
+    struct attn_album a = {.model = name, .text = t->s[2], .text_len = t->len[2], .queries = &tokens, .keys = &tokens,
+                           .sheet = &s, .n = 1,
                            .next = next, .without = &without, .n_without = 1, .lens = &lens, .n_lens = 1};
     struct attn_look look;
     struct attn_out *o = begin();
     must(name && title && attn_album_link(&a, NULL) == ATTN_OK);
-    must(attn_look_make(&look, &(struct attn_picture_opts){0}, NULL) == ATTN_OK && write(o, &a, &look, NULL) == ATTN_OK);
+    must(attn_look_make(&look, &(struct attn_picture_opts){0}, NULL) == ATTN_OK &&
+         write(o, &a, &look, NULL) == ATTN_OK);
     free(name);
     free(title);
     return end(o, len);
@@ -139,12 +145,14 @@ static void check_string(const struct texts *t, size_t i)
 
 static void check_document(const struct texts *t)
 {
-    struct attn_token tok = {.known = true, .text = t->s[0], .raw = t->s[1], .text_len = t->len[0], .raw_len = t->len[1], .end = 1};
+    struct attn_token tok = {.known = true, .text = t->s[0], .raw = t->s[1], .text_len = t->len[0],
+                             .raw_len = t->len[1], .end = 1};
     struct attn_tokens tokens = {1, &tok};
     struct attn_info info = {.name = t->s[1], .family = "gpt2"};
     struct attn_record of = {.id = t->s[3], .id_len = t->len[3]};
     struct attn_sink_record record = {&of, "key"};
-    struct attn_sink_job job = {.model = &info, .digest = t->s[0], .tokens = &tokens, .cross = &tokens, .text = t->s[2], .text_len = t->len[2],
+    struct attn_sink_job job = {.model = &info, .digest = t->s[0], .tokens = &tokens, .cross = &tokens, .text = t->s[2],
+                                .text_len = t->len[2],
                                 .cross_text = t->s[3], .cross_len = t->len[3], .record = &record};
     struct attn_doc d = {.out = begin(), .job = &job, .eol = ""};
     char fault[PARSERS_FAULT];

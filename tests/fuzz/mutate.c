@@ -1,9 +1,10 @@
-/* mutate.c - changes fuzz inputs as their authors might: a JSON document stays JSON, a .safetensors header keeps its length.
+/* mutate.c - changes fuzz inputs as their authors might: a JSON document stays JSON, a .safetensors header
+ * keeps its length.
  *
- * An input is an archive of files (archive.h) or one file.  One of the files is chosen and changed by what it is: values of JSON get
- * other types, limits, copies of other values, wrappers; members are dropped, doubled, renamed; strings get escapes and odd bytes;
- * lines of text are moved; bodies of arrays get odd numbers.  Now and then files are dropped or exchanged, or the plain mutator of
- * libFuzzer works on the bytes. */
+ * An input is an archive of files (archive.h) or one file.  One of the files is chosen and changed by what it is:
+ * values of JSON get other types, limits, copies of other values, wrappers; members are dropped, doubled, renamed;
+ * strings get escapes and odd bytes; lines of text are moved; bodies of arrays get odd numbers.  Now and then files are
+ * dropped or exchanged, or the plain mutator of libFuzzer works on the bytes. */
 #define _GNU_SOURCE 1
 
 #include <ctype.h>
@@ -123,24 +124,33 @@ static bool scan(const char *text, size_t len)
 /* ---- changing a JSON document ------------------------------------------------------------- */
 
 static const char *const values[] = {
-    "null", "true", "false", "0", "1", "2", "3", "4", "7", "-1", "255", "256", "65535", "65536", "2147483647", "2147483648", "4294967295",
-    "4294967296", "9007199254740993", "9223372036854775807", "9223372036854775808", "18446744073709551615", "18446744073709551616",
-    "-2147483648", "-2147483649", "1e308", "1e999", "-1e999", "1e-320", "-0.0", "0.5", "1.0", "1e2", "0.00001", "\"\"", "\"a\"", "\"0\"",
-    "\"\\u0000\"", "\"\\ud800\"", "\"\\u202e\\u009b\\u007f\"", "\"<|endoftext|>\"", "\"\\u0120a\"", "\"a b\"", "\"a/b\"", "\"..\"", "\"\xc3\xa9\"",
-    "\"\xff\"", "[]", "{}", "[[1]]", "[null]", "[\"a\"]", "[0]", "[1,2,3]", "[[],[]]", "[\"a\",\"b\"]", "{\"\":0}", "{\"a\":[1]}", "[{}]",
+    "null", "true", "false", "0", "1", "2", "3", "4", "7", "-1", "255", "256", "65535", "65536", "2147483647",
+    "2147483648", "4294967295",
+    "4294967296", "9007199254740993", "9223372036854775807", "9223372036854775808", "18446744073709551615",
+    "18446744073709551616",
+    "-2147483648", "-2147483649", "1e308", "1e999", "-1e999", "1e-320", "-0.0", "0.5", "1.0", "1e2", "0.00001", "\"\"",
+    "\"a\"", "\"0\"",
+    "\"\\u0000\"", "\"\\ud800\"", "\"\\u202e\\u009b\\u007f\"", "\"<|endoftext|>\"", "\"\\u0120a\"", "\"a b\"",
+    "\"a/b\"", "\"..\"", "\"\xc3\xa9\"",
+    "\"\xff\"", "[]", "{}", "[[1]]", "[null]", "[\"a\"]", "[0]", "[1,2,3]", "[[],[]]", "[\"a\",\"b\"]", "{\"\":0}",
+    "{\"a\":[1]}", "[{}]",
     "[{\"a\":1}]", "[[\"a\",\"b\"]]", "{\"type\":\"Sequence\"}", "[0,0]", "[1,0]", "[4,4]",
 };
 static const char *const keys[] = {
-    "\"\"", "\"a\"", "\"content\"", "\"id\"", "\"type\"", "\"special\"", "\"type\\u0000\"", "\"dtype\"", "\"shape\"", "\"data_offsets\"", "\"n_ctx\"",
-    "\"rope_scaling\"", "\"tokenizer\"", "\"0\"", "\"\\ud83d\"", "\"__metadata__\"", "\"model_type\"", "\"data\"", "\"name\"", "\"files\"",
+    "\"\"", "\"a\"", "\"content\"", "\"id\"", "\"type\"", "\"special\"", "\"type\\u0000\"", "\"dtype\"", "\"shape\"",
+    "\"data_offsets\"", "\"n_ctx\"",
+    "\"rope_scaling\"", "\"tokenizer\"", "\"0\"", "\"\\ud83d\"", "\"__metadata__\"", "\"model_type\"", "\"data\"",
+    "\"name\"", "\"files\"",
 };
 #define ONE_OF(list) list[draw(sizeof list / sizeof *list)]
 
 /* Appends a string with something odd inside. */
 static void odd_string(struct bytes *out, const char *s, size_t len)
 {
-    static const char *const odd[] = {"\\u0000", "\\ud800", "\\udc00\\ud800", "\\\\", "\\\"", "\\n", "\x80", "\xc0\xaf", "\xed\xa0\x80",
-                                      "\xf4\x90\x80\x80", "\xef\xbb\xbf", "\\u202e", "e\xcc\x81", "/", "../", " ", ".part", "\\u001b[2J"};
+    static const char *const odd[] = {"\\u0000", "\\ud800", "\\udc00\\ud800", "\\\\", "\\\"", "\\n", "\x80", "\xc0\xaf",
+                                      "\xed\xa0\x80",
+                                      "\xf4\x90\x80\x80", "\xef\xbb\xbf", "\\u202e", "e\xcc\x81", "/", "../", " ",
+                                      ".part", "\\u001b[2J"};
     size_t cut = len > 2 ? 1 + draw(len - 1) : 1;
     while (cut > 1 && s[cut - 1] == '\\')
         cut--;
@@ -254,8 +264,8 @@ static void plainly(struct bytes *out, const void *data, size_t len)
 /* Odd numbers of one width at one place. */
 static void odd_numbers(char *at, size_t len)
 {
-    static const uint32_t odd[] = {0x7F800000, 0xFF800000, 0x7FC00000, 0x7F7FFFFF, 0xFF7FFFFF, 1, 0x80000000, 0x00800000, 0x3F800000, 0x4CBEBC20,
-                                   0x7C00, 0x7C007C00, 0x7F80};
+    static const uint32_t odd[] = {0x7F800000, 0xFF800000, 0x7FC00000, 0x7F7FFFFF, 0xFF7FFFFF, 1, 0x80000000,
+                                   0x00800000, 0x3F800000, 0x4CBEBC20, 0x7C00, 0x7C007C00, 0x7F80};
     uint32_t x = ONE_OF(odd);
     size_t n = 1 + draw(8), step = draw(4) ? 4 : 2, place = draw(len / step) * step;
     for (size_t i = 0; i < n && place + step <= len; i++, place += step)

@@ -36,7 +36,8 @@ def dictionary(descr="'<f4'", order="False", shape="(2,)"):
 
 
 F4 = A.astype("<f4")
-for name, dtype in (("f2", "<f2"), ("f4", "<f4"), ("f8", "<f8"), ("big_f2", ">f2"), ("big_f4", ">f4"), ("big_f8", ">f8")):
+for name, dtype in (("f2", "<f2"), ("f4", "<f4"), ("f8", "<f8"), ("big_f2", ">f2"), ("big_f4", ">f4"),
+                    ("big_f8", ">f8")):
     out["npy/y_%s.npy" % name] = npy(A.astype(dtype))
 for name, version in (("v1", (1, 0)), ("v2", (2, 0)), ("v3", (3, 0))):
     out["npy/y_%s.npy" % name] = npy(F4, version)
@@ -109,7 +110,8 @@ with zipfile.ZipFile(f, "w") as z:
     z.writestr("note.txt", "hello")
 out["npz/n_no_array.npz"] = f.getvalue()
 ids = numpy.arange(3)
-out["npz/n_int_beside.npz"] = npz(numpy.savez, i=ids, words=numpy.array(["a"]), tokens=ids, x=numpy.array([1, 2, 3], "<f4"))
+out["npz/n_int_beside.npz"] = npz(numpy.savez, i=ids, words=numpy.array(["a"]), tokens=ids,
+                                  x=numpy.array([1, 2, 3], "<f4"))
 
 for path, data in out.items():
     path = os.path.join("tests/corpus", path)

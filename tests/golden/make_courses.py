@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes ../corpus/course: small files as courses write them, files that only claim to be some, and vocabularies for them.
+"""Makes ../corpus/course: small files as courses write them, files that only claim to be some, and
+vocabularies for them.
 
     make_courses.py [OUTPUT_DIRECTORY]        default: ../corpus/course beside the script
 
@@ -12,7 +13,8 @@ import sys
 
 import make_torch as t
 
-OUT = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "corpus", "course")
+OUT = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
+                                                         "corpus", "course")
 D, M, V, CTX = 4, 8, 3, 5
 
 
@@ -31,14 +33,18 @@ def raw(n, seed=0):
 
 # ---- files of torch.save ----
 
-GPT = [("wte.weight", (V, D)), ("wpe.weight", (CTX, D)), ("h.0.ln_1.weight", (D,)), ("h.0.attn.c_attn.weight", (3 * D, D)),
+GPT = [("wte.weight", (V, D)), ("wpe.weight", (CTX, D)), ("h.0.ln_1.weight", (D,)),
+       ("h.0.attn.c_attn.weight", (3 * D, D)),
        ("h.0.attn.c_proj.weight", (D, D)), ("h.0.ln_2.weight", (D,)), ("h.0.mlp.c_fc.weight", (M, D)),
        ("h.0.mlp.c_proj.weight", (D, M)), ("ln_f.weight", (D,))]
 GPT = [("transformer." + name, shape) for name, shape in GPT]
 LECTURE = [("token_embedding_table.weight", (V, D)), ("position_embedding_table.weight", (CTX, D))]
-LECTURE += [("blocks.0.sa.heads.%d.%s.weight" % (h, part), (D // 2, D)) for h in range(2) for part in ("key", "query", "value")]
-LECTURE += [("blocks.0.sa.heads.0.tril", (CTX, CTX)), ("blocks.0.sa.proj.weight", (D, D)), ("blocks.0.sa.proj.bias", (D,)),
-            ("blocks.0.ffwd.net.0.weight", (M, D)), ("blocks.0.ffwd.net.0.bias", (M,)), ("blocks.0.ffwd.net.2.weight", (D, M)),
+LECTURE += [("blocks.0.sa.heads.%d.%s.weight" % (h, part), (D // 2, D)) for h in range(2)
+            for part in ("key", "query", "value")]
+LECTURE += [("blocks.0.sa.heads.0.tril", (CTX, CTX)), ("blocks.0.sa.proj.weight", (D, D)),
+            ("blocks.0.sa.proj.bias", (D,)),
+            ("blocks.0.ffwd.net.0.weight", (M, D)), ("blocks.0.ffwd.net.0.bias", (M,)),
+            ("blocks.0.ffwd.net.2.weight", (D, M)),
             ("blocks.0.ffwd.net.2.bias", (D,))]
 LECTURE += [(name + kind, (D,)) for name in ("blocks.0.ln1.", "blocks.0.ln2.", "ln_f.") for kind in ("weight", "bias")]
 LECTURE += [("lm_head.weight", (V, D)), ("lm_head.bias", (V,))]
@@ -69,12 +75,14 @@ def state(tensors, prefix="", same=()):
     pairs, members = [], []
     for i, (name, shape) in enumerate(tensors):
         stride = [count(shape[k + 1:]) for k in range(len(shape))]
-        pairs.append((prefix + name, t.tensor(t.storage(key=str(i), elements=count(shape)), shape=shape, stride=stride)))
+        pairs.append((prefix + name,
+                      t.tensor(t.storage(key=str(i), elements=count(shape)), shape=shape, stride=stride)))
         members.append(("data/%d" % i, raw(count(shape), i)))
     for name, other in same:
         i = [n for n, _ in tensors].index(other)
         shape = tensors[i][1]
-        pairs.append((prefix + name, t.tensor(t.storage(key=str(i), elements=count(shape)), shape=shape, stride=(shape[1], 1))))
+        pairs.append((prefix + name,
+                      t.tensor(t.storage(key=str(i), elements=count(shape)), shape=shape, stride=(shape[1], 1))))
     return t.dictionary(*pairs), members
 
 
@@ -85,10 +93,12 @@ def checkpoint(name, tensors, beside=None, key="model", prefix="", same=(), more
 
 
 def legacy():
-    """The form before PyTorch 1.6: pickles in a row, then all storages, those of the optimizer, too, which nothing aligns."""
+    """The form before PyTorch 1.6: pickles in a row, then all storages, those of the optimizer, too,
+    which nothing aligns."""
     model, members = state(GPT)
     storages = [(name[5:], data) for name, data in members] + [("9", t.FOUR)]
-    body = t.dictionary(("model", model), ("model_args", value(ARGS)), ("optimizer", t.dictionary(("step", t.tensor(t.storage(key="9"))))))
+    body = t.dictionary(("model", model), ("model_args", value(ARGS)),
+                        ("optimizer", t.dictionary(("step", t.tensor(t.storage(key="9"))))))
     system = t.dictionary(("protocol_version", b"M\xe9\x03"), ("little_endian", b"\x88"))
     keys = b"](" + b"".join(t.text(key) for key, _ in storages) + b"e"
     put("y_nanogpt_legacy.pt", b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.\x80\x02M\xe9\x03." +
@@ -103,15 +113,18 @@ def torch_files():
     scalar = ("loss", t.named("numpy.core.multiarray", "scalar") + t.several(
         t.named("numpy", "dtype") + t.several(t.text("f8"), b"\x89", b"\x88") + b"R" + value([3]) + b"b",
         t.named("_codecs", "encode") + t.several(t.text("x"), t.text("latin1")) + b"R") + b"R")
-    checkpoint("y_nanogpt.pt", GPT, {"model_args": ARGS, "iter_num": 3, "config": {"dataset": "x", "out": None}}, prefix="_orig_mod.",
+    checkpoint("y_nanogpt.pt", GPT, {"model_args": ARGS, "iter_num": 3, "config": {"dataset": "x", "out": None}},
+               prefix="_orig_mod.",
                same=tied, more=[optimizer, scalar])
-    checkpoint("y_mingpt.pt", untied + [("transformer.h.0.attn.bias", (1, 1, CTX, CTX))], {"config": {"model_type": "gpt-micro"}},
+    checkpoint("y_mingpt.pt", untied + [("transformer.h.0.attn.bias", (1, 1, CTX, CTX))],
+               {"config": {"model_type": "gpt-micro"}},
                key="model_state_dict", prefix="module.")
     checkpoint("y_lecture.pt", LECTURE, {"stoi": {"a": 0, "b": 1, "c": 2}, "epoch": 3}, key="state_dict")
     checkpoint("y_lecture_chars.pt", LECTURE, {"chars": ["a", "b", "\u00e9"]}, key="model_state")
     turned = [(n, s[::-1] if "attn.c" in n or "mlp.c" in n else s) for n, s in GPT]
     biases = [("transformer.h.0." + n, (s,)) for n, s in
-              (("ln_1.bias", D), ("ln_2.bias", D), ("attn.c_attn.bias", 3 * D), ("attn.c_proj.bias", D), ("mlp.c_fc.bias", M),
+              (("ln_1.bias", D), ("ln_2.bias", D), ("attn.c_attn.bias", 3 * D), ("attn.c_proj.bias", D),
+               ("mlp.c_fc.bias", M),
                ("mlp.c_proj.bias", D))] + [("transformer.ln_f.bias", (D,))]
     checkpoint("y_gpt2.pt", turned + biases, {"config": {"n_head": 2}})
     checkpoint("n_no_heads.pt", GPT)
@@ -125,13 +138,15 @@ def torch_files():
     checkpoint("n_no_positions.pt", GPT[:1] + GPT[2:], {"model_args": ARGS})
     checkpoint("n_no_norm.pt", [x for x in GPT if "ln_1" not in x[0]], {"model_args": ARGS})
     checkpoint("n_flat.pt", [(n, (V * D,) if "wte" in n else s) for n, s in GPT], {"model_args": ARGS})
-    checkpoint("n_turned_mlp.pt", [(n, s[::-1] if "c_proj" in n and "mlp" in n else s) for n, s in GPT], {"model_args": ARGS})
+    checkpoint("n_turned_mlp.pt", [(n, s[::-1] if "c_proj" in n and "mlp" in n else s) for n, s in GPT],
+               {"model_args": ARGS})
     checkpoint("n_further.pt", GPT + [("transformer.h.0.gate.weight", (D, D))], {"model_args": ARGS})
     checkpoint("n_without_prefix.pt", GPT + [("extra", (D,))], {"model_args": ARGS}, prefix="")
     checkpoint("n_long_prefix.pt", GPT, {"model_args": ARGS}, prefix="x" * 70)
     checkpoint("n_other.pt", [("model.embed_tokens.weight", (V, D))])
     checkpoint("n_bigram.pt", [("token_embedding_table.weight", (V, V))])
-    checkpoint("n_lecture_one_head.pt", [x for x in LECTURE if ".heads." not in x[0]] + [("blocks.0.sa.key.weight", (D, D))])
+    checkpoint("n_lecture_one_head.pt",
+               [x for x in LECTURE if ".heads." not in x[0]] + [("blocks.0.sa.key.weight", (D, D))])
     checkpoint("n_lecture_key_missing.pt", [x for x in LECTURE if x[0] != "blocks.0.sa.heads.1.value.weight"])
     checkpoint("n_lecture_narrow.pt", [(n, (1, D) if "heads.1.query" in n else s) for n, s in LECTURE])
     checkpoint("n_lecture_further.pt", LECTURE + [("blocks.0.extra.weight", (D,))])
@@ -153,7 +168,8 @@ def llama(version=1, d=D, m=M, layers=1, heads=2, kv=1, vocab=V, ctx=CTX, shared
     each = 2 * d + 2 * d * d + 2 * e * d + 3 * d * m
     n = layers * each + d + vocab * d * (1 if shared else 2) + (ctx * (d // heads) if version == 0 else 0)
     ints = struct.pack("<7i", d, m, layers, heads, kv, vocab if shared or version else -vocab, ctx)
-    head = ints if version == 0 else struct.pack("<II", 0x616b3432, version if number is None else number) + ints + bytes([shared])
+    head = ints if version == 0 else struct.pack("<II", 0x616b3432,
+                                                 version if number is None else number) + ints + bytes([shared])
     head += b"" if version == 0 else b"\0" * (256 - len(head))
     return (head + raw(n))[:None if not cut else -cut] + more
 
@@ -178,10 +194,13 @@ def bin_files():
     put("n_llama_quantised.bin", llama(number=2))
     put("n_llama_version.bin", llama(number=7))
     whole = llama()
-    for name, at, x in (("n_llama_width", 2, 0), ("n_llama_layers", 4, 0), ("n_llama_layers_huge", 4, 2 ** 31 - 1), ("n_llama_heads", 5, 0),
-                        ("n_llama_heads_odd", 5, 3), ("n_llama_groups", 6, -1), ("n_llama_tokens", 7, -3), ("n_llama_huge", 3, 2 ** 31 - 1)):
+    for name, at, x in (("n_llama_width", 2, 0), ("n_llama_layers", 4, 0), ("n_llama_layers_huge", 4, 2 ** 31 - 1),
+                        ("n_llama_heads", 5, 0),
+                        ("n_llama_heads_odd", 5, 3), ("n_llama_groups", 6, -1), ("n_llama_tokens", 7, -3),
+                        ("n_llama_huge", 3, 2 ** 31 - 1)):
         put(name + ".bin", whole[:4 * at] + struct.pack("<i", x) + whole[4 * at + 4:])
-    huge = whole[:8] + struct.pack("<7i", 2 ** 30, 2 ** 31 - 1, 2 ** 31 - 1, 1, 1, 2 ** 31 - 1, 2 ** 31 - 1) + whole[36:]
+    huge = whole[:8] + struct.pack("<7i", 2 ** 30, 2 ** 31 - 1, 2 ** 31 - 1, 1, 1, 2 ** 31 - 1,
+                                   2 ** 31 - 1) + whole[36:]
     put("n_llama_overflow.bin", huge)
     put("n_llama_odd_head.bin", llama(d=2, m=2, heads=2, kv=2))
     put("y_llmc.bin", llmc())
@@ -200,12 +219,16 @@ def bin_files():
 
 def micro(metadata=None, **changed):
     rows = lambda o, i, seed: [floats(i, seed + r) for r in range(o)]
-    w = {"wte": rows(V, D, 1), "wpe": rows(CTX, D, 2), "lm_head": rows(V, D, 3), "layer0.attn_wq": rows(D, D, 4), "layer0.attn_wk": rows(D, D, 5),
-         "layer0.attn_wv": rows(D, D, 6), "layer0.attn_wo": rows(D, D, 7), "layer0.mlp_fc1": rows(M, D, 8), "layer0.mlp_fc2": rows(D, M, 9)}
+    w = {"wte": rows(V, D, 1), "wpe": rows(CTX, D, 2), "lm_head": rows(V, D, 3), "layer0.attn_wq": rows(D, D, 4),
+         "layer0.attn_wk": rows(D, D, 5),
+         "layer0.attn_wv": rows(D, D, 6), "layer0.attn_wo": rows(D, D, 7), "layer0.mlp_fc1": rows(M, D, 8),
+         "layer0.mlp_fc2": rows(D, M, 9)}
     w.update(changed)
-    m = {"uchars": ["a", "b"], "vocab_size": V, "n_embd": D, "n_layer": 1, "n_head": 2, "head_dim": 2, "block_size": CTX, "BOS": 2}
+    m = {"uchars": ["a", "b"], "vocab_size": V, "n_embd": D, "n_layer": 1, "n_head": 2, "head_dim": 2,
+         "block_size": CTX, "BOS": 2}
     m.update(metadata or {})
-    return json.dumps({"metadata": {k: v for k, v in m.items() if v is not None}, "weights": {k: v for k, v in w.items() if v is not None}}).encode()
+    return json.dumps({"metadata": {k: v for k, v in m.items() if v is not None},
+                       "weights": {k: v for k, v in w.items() if v is not None}}).encode()
 
 
 def micro_files():
@@ -243,12 +266,14 @@ def micro_files():
 def mlx():
     width, tensors = 32, {}
     for name, rows in [("embed_tokens", V)] + [("layers.0." + n, width) for n in
-                       ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", "mlp.gate_proj", "mlp.up_proj",
+                       ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", "mlp.gate_proj",
+                        "mlp.up_proj",
                         "mlp.down_proj")]:
         tensors["model." + name + ".weight"] = ("U32", [rows, width // 8], struct.pack("<%dI" % (rows * width // 8), *(
             (i * 2654435761) % 2 ** 32 for i in range(rows * width // 8))))
         for part in ("scales", "biases"):
-            tensors["model." + name + "." + part] = ("F16", [rows, 1], struct.pack("<%de" % rows, *floats(rows, len(part))))
+            tensors["model." + name + "." + part] = ("F16", [rows, 1],
+                                                     struct.pack("<%de" % rows, *floats(rows, len(part))))
     for name in ("layers.0.input_layernorm", "layers.0.post_attention_layernorm", "norm"):
         tensors["model." + name + ".weight"] = ("F32", [width], raw(width))
     header, data = {}, b""
@@ -257,10 +282,12 @@ def mlx():
         data += numbers
     text = json.dumps(header).encode()
     rule = {"group_size": 32, "bits": 4, "model.norm": False}
-    config = {"model_type": "llama", "vocab_size": V, "hidden_size": width, "intermediate_size": width, "num_hidden_layers": 1,
+    config = {"model_type": "llama", "vocab_size": V, "hidden_size": width, "intermediate_size": width,
+              "num_hidden_layers": 1,
               "num_attention_heads": 2, "max_position_embeddings": 8, "tie_word_embeddings": True, "quantization": rule,
               "quantization_config": rule}
-    files = {"config.json": json.dumps(config).encode(), "model.safetensors": struct.pack("<Q", len(text)) + text + data}
+    files = {"config.json": json.dumps(config).encode(),
+             "model.safetensors": struct.pack("<Q", len(text)) + text + data}
     with open(os.path.join(OUT, "..", "model", "y_mlx"), "wb") as f:
         f.write(b"".join(b"@@ %s %d\n%s\n" % (name.encode(), len(x), x) for name, x in files.items()))
 

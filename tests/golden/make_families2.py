@@ -29,7 +29,8 @@ def rope_keys(cfg, theta, partial=1.0, kind=None):
         s = dict(cfg.get("rope_scaling") or {})
     if kind in s:
         s = s[kind]
-    return s.get("rope_theta", cfg.get("rope_theta", theta)), s.get("partial_rotary_factor", cfg.get("partial_rotary_factor", partial)), s
+    return (s.get("rope_theta", cfg.get("rope_theta", theta)),
+            s.get("partial_rotary_factor", cfg.get("partial_rotary_factor", partial)), s)
 
 
 def frequencies(cfg, dim, theta, s, n):
@@ -74,9 +75,11 @@ def frequencies(cfg, dim, theta, s, n):
 
 
 def alibi(n_head, n, rounded=False):
-    """[heads, keys]: slope times key position; slopes are powers of 2^(-8/p), p the largest power of two, then odd powers of 2^(-4/p)."""
+    """[heads, keys]: slope times key position; slopes are powers of 2^(-8/p), p the largest power of two, then odd
+    powers of 2^(-4/p)."""
     p = 2 ** int(math.floor(math.log2(n_head)))
-    slope = np.array([2.0 ** (-8.0 / p * (i + 1)) for i in range(p)] + [2.0 ** (-4.0 / p * (2 * i + 1)) for i in range(n_head - p)])
+    slope = np.array([2.0 ** (-8.0 / p * (i + 1)) for i in range(p)] +
+                     [2.0 ** (-4.0 / p * (2 * i + 1)) for i in range(n_head - p)])
     if not rounded:
         return slope[:, None] * np.arange(n)
     short = lambda x: g.to_bf16(x)[1].reshape(x.shape).astype(np.float64)
@@ -85,7 +88,8 @@ def alibi(n_head, n, rounded=False):
 
 # ----------------------------------------------------------------------- plans
 
-def llama_like(cfg, n, theta=10000.0, eps=1e-6, tied=False, head_dim=None, bias_key="attention_bias", partial=1.0, act="silu", rms="rms"):
+def llama_like(cfg, n, theta=10000.0, eps=1e-6, tied=False, head_dim=None, bias_key="attention_bias", partial=1.0,
+               act="silu", rms="rms"):
     """What the families with Llama's tensor names share; each family then changes some entries."""
     d, h = cfg["hidden_size"], cfg["num_attention_heads"]
     kv = cfg.get("num_key_value_heads") or h
@@ -94,15 +98,18 @@ def llama_like(cfg, n, theta=10000.0, eps=1e-6, tied=False, head_dim=None, bias_
     base, part, scaling = rope_keys(cfg, theta, partial)
     dim = int(hd * part)
     speed, grow = frequencies(cfg, dim, base, scaling, n)
-    P = {"d": d, "vocab": cfg["vocab_size"], "norm": (rms, cfg.get("rms_norm_eps", eps)), "embed": "model.embed_tokens", "final": "model.norm",
+    P = {"d": d, "vocab": cfg["vocab_size"], "norm": (rms, cfg.get("rms_norm_eps", eps)), "embed": "model.embed_tokens",
+         "final": "model.norm",
          "unembed": "model.embed_tokens" if cfg.get("tie_word_embeddings", tied) else "lm_head", "layers": []}
     for i in range(cfg["num_hidden_layers"]):
         b = "model.layers.%d." % i
         P["layers"].append({
             "heads": (h, kv, hd), "norm1": b + "input_layernorm", "norm2": b + "post_attention_layernorm",
-            "q": (b + "self_attn.q_proj", h * hd, d, bias), "k": (b + "self_attn.k_proj", kv * hd, d, bias), "v": (b + "self_attn.v_proj", kv * hd, d, bias),
+            "q": (b + "self_attn.q_proj", h * hd, d, bias), "k": (b + "self_attn.k_proj", kv * hd, d, bias),
+            "v": (b + "self_attn.v_proj", kv * hd, d, bias),
             "o": (b + "self_attn.o_proj", d, h * hd, bias), "rope": (speed, grow, False), "scale": 1 / math.sqrt(hd),
-            "gate": (b + "mlp.gate_proj", ff, d, mlp_bias), "in": (b + "mlp.up_proj", ff, d, mlp_bias), "out": (b + "mlp.down_proj", d, ff, mlp_bias),
+            "gate": (b + "mlp.gate_proj", ff, d, mlp_bias), "in": (b + "mlp.up_proj", ff, d, mlp_bias),
+            "out": (b + "mlp.down_proj", d, ff, mlp_bias),
             "act": cfg.get("hidden_act", act)})
     return P
 
@@ -134,7 +141,8 @@ def plan_qwen3(cfg, n):
         b = "model.layers.%d.self_attn." % i
         L["qk_norm"] = ("head", "rms", b + "q_norm", b + "k_norm", P["norm"][1])
     on = cfg.get("use_sliding_window", False)
-    slide(P, cfg, layer_types(cfg, lambda i: "sliding_attention" if on and i >= cfg.get("max_window_layers", 28) else "full_attention"))
+    slide(P, cfg, layer_types(cfg, lambda i: "sliding_attention" if on and
+                              i >= cfg.get("max_window_layers", 28) else "full_attention"))
     return P
 
 
@@ -143,7 +151,8 @@ def plan_qwen2(cfg, n):
     for L in P["layers"]:
         for c in "qkv":
             L[c] = L[c][:3] + (True,)
-    slide(P, cfg, layer_types(cfg, lambda i: "sliding_attention" if on and i >= cfg.get("max_window_layers", 28) else "full_attention"))
+    slide(P, cfg, layer_types(cfg, lambda i: "sliding_attention" if on and
+                              i >= cfg.get("max_window_layers", 28) else "full_attention"))
     return P
 
 
@@ -158,14 +167,17 @@ def plan_gemma2(cfg, n):
     P["embed_scale"], P["cap"] = math.sqrt(P["d"]), cfg.get("final_logit_softcapping", 30.0)
     for i, L in enumerate(P["layers"]):
         b = "model.layers.%d." % i
-        L.update(norm2=b + "pre_feedforward_layernorm", post1=b + "post_attention_layernorm", post2=b + "post_feedforward_layernorm",
-                 scale=cfg.get("query_pre_attn_scalar", 256) ** -0.5, cap=cfg.get("attn_logit_softcapping", 50.0), act=cfg.get("hidden_activation", "gelu_pytorch_tanh"))
+        L.update(norm2=b + "pre_feedforward_layernorm", post1=b + "post_attention_layernorm",
+                 post2=b + "post_feedforward_layernorm",
+                 scale=cfg.get("query_pre_attn_scalar", 256) ** -0.5, cap=cfg.get("attn_logit_softcapping", 50.0),
+                 act=cfg.get("hidden_activation", "gelu_pytorch_tanh"))
     slide(P, cfg, layer_types(cfg, lambda i: "full_attention" if i % 2 else "sliding_attention"))
     return P
 
 
 def plan_gemma3(cfg, n):
-    P = plan_gemma2(dict({"final_logit_softcapping": None, "attn_logit_softcapping": None, "layer_types": ["full_attention"] * cfg["num_hidden_layers"]}, **cfg), n)
+    P = plan_gemma2(dict({"final_logit_softcapping": None, "attn_logit_softcapping": None,
+                          "layer_types": ["full_attention"] * cfg["num_hidden_layers"]}, **cfg), n)
     every = cfg.get("sliding_window_pattern", 6)
     kinds = layer_types(cfg, lambda i: "sliding_attention" if (i + 1) % every else "full_attention")
     for i, (L, kind) in enumerate(zip(P["layers"], kinds)):
@@ -174,9 +186,11 @@ def plan_gemma3(cfg, n):
         if "rope_parameters" in cfg:
             base, _, s = rope_keys(cfg, 10000.0 if local else 1000000.0, kind=kind)
         else:
-            base, s = (cfg.get("rope_local_base_freq", 10000.0), {}) if local else (cfg.get("rope_theta", 1000000.0), cfg.get("rope_scaling") or {})
+            base, s = (cfg.get("rope_local_base_freq", 10000.0),
+                       {}) if local else (cfg.get("rope_theta", 1000000.0), cfg.get("rope_scaling") or {})
         L["rope"] = frequencies(cfg, hd, base, s, n) + (False,)
-        L["window"], L["cap"] = cfg.get("sliding_window", 4096) if local else None, None      # attn_logit_softcapping is read but never applied
+        # attn_logit_softcapping is read but never applied
+        L["window"], L["cap"] = cfg.get("sliding_window", 4096) if local else None, None
     return P
 
 
@@ -201,7 +215,8 @@ def plan_phi(cfg, n):
         b = "model.layers.%d." % i
         for c in "qkv":
             L[c] = L[c][:3] + (True,)
-        L.update(norm2=None, parallel=True, o=(b + "self_attn.dense",) + L["o"][1:3] + (True,), act=cfg.get("hidden_act", "gelu_new"))
+        L.update(norm2=None, parallel=True, o=(b + "self_attn.dense",) + L["o"][1:3] + (True,),
+                 act=cfg.get("hidden_act", "gelu_new"))
         L["in"], L["out"] = (b + "mlp.fc1", ff, d, True), (b + "mlp.fc2", d, ff, True)
         del L["gate"]
         if cfg.get("qk_layernorm"):
@@ -257,7 +272,8 @@ def plan_starcoder2(cfg, n):
     P["norm"] = ("layer", cfg.get("norm_epsilon", 1e-5))
     for i, L in enumerate(P["layers"]):
         b = "model.layers.%d.mlp." % i
-        L.update({"in": (b + "c_fc", ff, d, bias), "out": (b + "c_proj", d, ff, bias), "act": cfg.get("hidden_act", "gelu_pytorch_tanh")})
+        L.update({"in": (b + "c_fc", ff, d, bias), "out": (b + "c_proj", d, ff, bias),
+                  "act": cfg.get("hidden_act", "gelu_pytorch_tanh")})
         del L["gate"]
     slide(P, cfg, ["sliding_attention" if cfg.get("sliding_window") else ""] * len(P["layers"]))
     return P
@@ -266,13 +282,16 @@ def plan_starcoder2(cfg, n):
 def plan_gptj(cfg, n):
     d, h, ff = cfg["n_embd"], cfg["n_head"], cfg.get("n_inner") or 4 * cfg["n_embd"]
     rope = frequencies(cfg, cfg.get("rotary_dim", 64), 10000.0, {}, n) + (True,)
-    P = {"d": d, "vocab": cfg["vocab_size"], "norm": ("layer", cfg.get("layer_norm_epsilon", 1e-5)), "embed": "transformer.wte", "final": "transformer.ln_f",
+    P = {"d": d, "vocab": cfg["vocab_size"], "norm": ("layer", cfg.get("layer_norm_epsilon", 1e-5)),
+         "embed": "transformer.wte", "final": "transformer.ln_f",
          "unembed": "lm_head", "unembed_bias": True, "layers": []}
     for i in range(cfg["n_layer"]):
         b = "transformer.h.%d." % i
         L = {c: (b + "attn.%s_proj" % c, d, d, False) for c in "qkv"}
-        L.update({"heads": (h, h, d // h), "norm1": b + "ln_1", "norm2": None, "parallel": True, "o": (b + "attn.out_proj", d, d, False), "rope": rope,
-                  "scale": 1 / math.sqrt(d // h), "in": (b + "mlp.fc_in", ff, d, True), "out": (b + "mlp.fc_out", d, ff, True),
+        L.update({"heads": (h, h, d // h), "norm1": b + "ln_1", "norm2": None, "parallel": True,
+                  "o": (b + "attn.out_proj", d, d, False), "rope": rope,
+                  "scale": 1 / math.sqrt(d // h), "in": (b + "mlp.fc_in", ff, d, True),
+                  "out": (b + "mlp.fc_out", d, ff, True),
                   "act": cfg.get("activation_function", "gelu_new")})
         P["layers"].append(L)
     return P
@@ -282,7 +301,8 @@ def plan_opt(cfg, n):
     d, h, ff, bias = cfg["hidden_size"], cfg["num_attention_heads"], cfg["ffn_dim"], cfg.get("enable_bias", True)
     narrow, before = cfg.get("word_embed_proj_dim") or d, cfg.get("do_layer_norm_before", True)
     t = "model.decoder."
-    P = {"d": d, "vocab": cfg["vocab_size"], "norm": ("layer" if cfg.get("layer_norm_elementwise_affine", True) else "plain", 1e-5), "embed": t + "embed_tokens",
+    P = {"d": d, "vocab": cfg["vocab_size"], "norm": ("layer" if cfg.get("layer_norm_elementwise_affine", True)
+                                                      else "plain", 1e-5), "embed": t + "embed_tokens",
          "narrow": narrow, "pos": (t + "embed_positions", cfg["max_position_embeddings"] + 2, 2),
          "final": t + "final_layer_norm" if before and not cfg.get("_remove_final_layer_norm", False) else None,
          "unembed": t + "embed_tokens" if cfg.get("tie_word_embeddings", True) else "lm_head", "layers": []}
@@ -291,9 +311,11 @@ def plan_opt(cfg, n):
     for i in range(cfg["num_hidden_layers"]):
         b = t + "layers.%d." % i
         L = {c: (b + "self_attn.%s_proj" % c, d, d, bias) for c in "qkv"}
-        L.update({"heads": (h, h, d // h), "norm1": b + "self_attn_layer_norm", "norm2": b + "final_layer_norm", "after": not before,
+        L.update({"heads": (h, h, d // h), "norm1": b + "self_attn_layer_norm", "norm2": b + "final_layer_norm",
+                  "after": not before,
                   "o": (b + "self_attn.out_proj", d, d, bias), "rope": None, "scale": 1 / math.sqrt(d // h),
-                  "in": (b + "fc1", ff, d, bias), "out": (b + "fc2", d, ff, bias), "act": cfg.get("activation_function", "relu")})
+                  "in": (b + "fc1", ff, d, bias), "out": (b + "fc2", d, ff, bias),
+                  "act": cfg.get("activation_function", "relu")})
         P["layers"].append(L)
     return P
 
@@ -304,21 +326,27 @@ def interleaved(h, hd):
 
 def plan_bloom(cfg, n):
     d, h, t = cfg["hidden_size"], cfg["n_head"], cfg.get("prefix", "transformer.")
-    P = {"d": d, "vocab": cfg["vocab_size"], "norm": ("layer", cfg.get("layer_norm_epsilon", 1e-5)), "embed": t + "word_embeddings",
-         "embed_norm": t + "word_embeddings_layernorm", "final": t + "ln_f", "unembed": t + "word_embeddings", "layers": []}
+    P = {"d": d, "vocab": cfg["vocab_size"], "norm": ("layer", cfg.get("layer_norm_epsilon", 1e-5)),
+         "embed": t + "word_embeddings",
+         "embed_norm": t + "word_embeddings_layernorm", "final": t + "ln_f", "unembed": t + "word_embeddings",
+         "layers": []}
     for i in range(cfg["n_layer"]):
         b = t + "h.%d." % i
         P["layers"].append({
-            "heads": (h, h, d // h), "norm1": b + "input_layernorm", "norm2": b + "post_attention_layernorm", "qkv": (b + "self_attention.query_key_value", 3 * d, d, True),
-            "rows": interleaved(h, d // h), "o": (b + "self_attention.dense", d, d, True), "rope": None, "scale": 1 / math.sqrt(d // h),
+            "heads": (h, h, d // h), "norm1": b + "input_layernorm", "norm2": b + "post_attention_layernorm",
+            "qkv": (b + "self_attention.query_key_value", 3 * d, d, True),
+            "rows": interleaved(h, d // h), "o": (b + "self_attention.dense", d, d, True), "rope": None,
+            "scale": 1 / math.sqrt(d // h),
             "bias": alibi(h, n), "residual_norm": cfg.get("apply_residual_connection_post_layernorm", False),
-            "in": (b + "mlp.dense_h_to_4h", 4 * d, d, True), "out": (b + "mlp.dense_4h_to_h", d, 4 * d, True), "act": "bloom_gelu"})
+            "in": (b + "mlp.dense_h_to_4h", 4 * d, d, True), "out": (b + "mlp.dense_4h_to_h", d, 4 * d, True),
+            "act": "bloom_gelu"})
     return P
 
 
 def plan_falcon(cfg, n):
     d, h = cfg["hidden_size"], cfg["num_attention_heads"]
-    hd, ff, bias, new = d // h, cfg.get("ffn_hidden_size") or 4 * d, cfg.get("bias", False), cfg.get("new_decoder_architecture", False)
+    hd, ff, bias, new = d // h, cfg.get("ffn_hidden_size") or 4 * d, cfg.get("bias", False), cfg.get(
+        "new_decoder_architecture", False)
     parallel, norms = cfg.get("parallel_attn", True), cfg.get("num_ln_in_parallel_attn") or (2 if new else 1)
     if new:
         kv = cfg.get("num_kv_heads") or h
@@ -330,22 +358,29 @@ def plan_falcon(cfg, n):
         kv, rows = h, interleaved(h, hd)
     base, _, scaling = rope_keys(cfg, 10000.0)
     bias_rows = alibi(h, n, rounded=True) / math.sqrt(hd) if cfg.get("alibi", False) else None
-    P = {"d": d, "vocab": cfg["vocab_size"], "norm": ("layer", cfg.get("layer_norm_epsilon", 1e-5)), "embed": "transformer.word_embeddings", "final": "transformer.ln_f",
+    P = {"d": d, "vocab": cfg["vocab_size"], "norm": ("layer", cfg.get("layer_norm_epsilon", 1e-5)),
+         "embed": "transformer.word_embeddings", "final": "transformer.ln_f",
          "unembed": "transformer.word_embeddings" if cfg.get("tie_word_embeddings", True) else "lm_head", "layers": []}
     for i in range(cfg["num_hidden_layers"]):
         b = "transformer.h.%d." % i
         two = new and norms == 2
         P["layers"].append({
             "heads": (h, kv, hd), "norm1": b + ("ln_attn" if two else "input_layernorm"),
-            "norm2": b + "ln_mlp" if two else None if parallel else b + "post_attention_layernorm", "parallel": parallel,
-            "qkv": (b + "self_attention.query_key_value", (h + 2 * kv) * hd, d, bias), "rows": rows, "o": (b + "self_attention.dense", d, d, bias),
-            "rope": None if bias_rows is not None else frequencies(cfg, hd, base, scaling, n) + (False,), "scale": 1 / math.sqrt(hd), "bias": bias_rows,
-            "in": (b + "mlp.dense_h_to_4h", ff, d, bias), "out": (b + "mlp.dense_4h_to_h", d, ff, bias), "act": cfg.get("activation", "gelu")})
+            "norm2": b + "ln_mlp" if two else None if parallel else b + "post_attention_layernorm",
+            "parallel": parallel,
+            "qkv": (b + "self_attention.query_key_value", (h + 2 * kv) * hd, d, bias), "rows": rows,
+            "o": (b + "self_attention.dense", d, d, bias),
+            "rope": None if bias_rows is not None else frequencies(cfg, hd, base, scaling, n) + (False,),
+            "scale": 1 / math.sqrt(hd), "bias": bias_rows,
+            "in": (b + "mlp.dense_h_to_4h", ff, d, bias), "out": (b + "mlp.dense_4h_to_h", d, ff, bias),
+            "act": cfg.get("activation", "gelu")})
     return P
 
 
-PLANS = {"llama": plan_llama, "mistral": plan_mistral, "qwen2": plan_qwen2, "qwen3": plan_qwen3, "gemma": plan_gemma, "gemma2": plan_gemma2, "gemma3_text": plan_gemma3, "phi3": plan_phi3,
-         "phi": plan_phi, "olmo2": plan_olmo2, "smollm3": plan_smollm3, "granite": plan_granite, "stablelm": plan_stablelm, "starcoder2": plan_starcoder2,
+PLANS = {"llama": plan_llama, "mistral": plan_mistral, "qwen2": plan_qwen2, "qwen3": plan_qwen3, "gemma": plan_gemma,
+         "gemma2": plan_gemma2, "gemma3_text": plan_gemma3, "phi3": plan_phi3,
+         "phi": plan_phi, "olmo2": plan_olmo2, "smollm3": plan_smollm3, "granite": plan_granite,
+         "stablelm": plan_stablelm, "starcoder2": plan_starcoder2,
          "gptj": plan_gptj, "opt": plan_opt, "bloom": plan_bloom, "falcon": plan_falcon}
 
 
@@ -355,7 +390,8 @@ def plan(cfg, n):
 
 # --------------------------------------------------------------------- forward
 
-ACT = {"silu": lambda x: x * torch.sigmoid(x), "relu": torch.relu, "gelu": lambda x: 0.5 * x * (1 + torch.erf(x / math.sqrt(2))),
+ACT = {"silu": lambda x: x * torch.sigmoid(x), "relu": torch.relu,
+       "gelu": lambda x: 0.5 * x * (1 + torch.erf(x / math.sqrt(2))),
        "gelu_new": g.gelu_new, "gelu_pytorch_tanh": g.gelu_new,
        "bloom_gelu": lambda x: 0.5 * x * (1 + torch.tanh(0.79788456 * x * (1 + 0.044715 * x * x)))}
 
@@ -412,7 +448,8 @@ def forward(w, cfg, ids, dtype):
         if scope == "head":
             q, k = (normalise(p, kind, names[2], name, t) for name, t in zip(names, (q, k)))
         if scope == "each":
-            q, k = (torch.stack([normalise(p, kind, names[2], name % c, row) for c, row in enumerate(t)]) for name, t in zip(names, (q, k)))
+            q, k = (torch.stack([normalise(p, kind, names[2], name % c, row) for c, row in enumerate(t)])
+                    for name, t in zip(names, (q, k)))
         q, k = turn(q, L["rope"]), turn(k, L["rope"])
         kk, vv = (t.repeat_interleave(h // kv, dim=0) for t in (k, v))
         scores = q @ kk.transpose(1, 2) * L["scale"]
@@ -433,7 +470,8 @@ def forward(w, cfg, ids, dtype):
             gate, up = linear(L["gate_in"], b).chunk(2, dim=-1)
             m = ACT[L["act"]](gate) * up
         else:
-            m = ACT[L["act"]](linear(L["gate"], b)) * linear(L["in"], b) if "gate" in L else ACT[L["act"]](linear(L["in"], b))
+            m = (ACT[L["act"]](linear(L["gate"], b)) * linear(L["in"], b) if "gate" in L
+                 else ACT[L["act"]](linear(L["in"], b)))
         mlp = linear(L["out"], m)
         more = L.get("mult", 1.0) * (norm(L["post2"], mlp) if "post2" in L else mlp)
         x = (b if L.get("residual_norm") else middle) + more
@@ -500,7 +538,8 @@ def weights(cfg, seed, sharp=1.5, embed=0.3, loud=1.6):
         scope, kind, *names = L.get("qk_norm") or ("", "")
         for name, count in zip(names[:2], (h, kv)):
             for c in range(count if scope == "each" else 1):
-                norm(name % c if scope == "each" else name, count * hd if scope == "whole" else hd, kind, strong=sharp - 1)
+                norm(name % c if scope == "each" else name, count * hd if scope == "whole" else hd, kind,
+                     strong=sharp - 1)
     if P["final"]:
         norm(P["final"], d)
     if P["unembed"] != P["embed"]:
@@ -549,17 +588,21 @@ def checkpoint(out, name, cfg, seed, bpe, dtype, text, train, json_tokenizer=Fal
 
 def common(model_type, arch, vocab, dtype="float32", **keys):
     """The keys every config.json has; newer writers say dtype, older ones torch_dtype."""
-    return dict({"architectures": [arch], "attention_dropout": 0.0, "bos_token_id": vocab - 1, "eos_token_id": vocab - 1, "initializer_range": 0.02,
-                 "model_type": model_type, "pad_token_id": None, "torch_dtype": dtype, "transformers_version": "4.57.5", "use_cache": True,
+    return dict({"architectures": [arch], "attention_dropout": 0.0, "bos_token_id": vocab - 1,
+                 "eos_token_id": vocab - 1, "initializer_range": 0.02,
+                 "model_type": model_type, "pad_token_id": None, "torch_dtype": dtype, "transformers_version": "4.57.5",
+                 "use_cache": True,
                  "vocab_size": vocab}, **keys)
 
 
 def gptj(vocab, dtype, **keys):
-    return {k: v for k, v in common("gptj", "GPTJForCausalLM", vocab, dtype, **keys).items() if k != "attention_dropout"}
+    return {k: v for k, v in common("gptj", "GPTJForCausalLM", vocab, dtype, **keys).items()
+            if k != "attention_dropout"}
 
 
 def sizes(layers, h, kv, d, ff, context=64, hd=None):
-    keys = {"hidden_size": d, "intermediate_size": ff, "max_position_embeddings": context, "num_attention_heads": h, "num_hidden_layers": layers,
+    keys = {"hidden_size": d, "intermediate_size": ff, "max_position_embeddings": context, "num_attention_heads": h,
+            "num_hidden_layers": layers,
             "num_key_value_heads": kv}
     return dict(keys, head_dim=hd) if hd else keys
 
@@ -577,75 +620,127 @@ def main():
     def make(name, cfg, seed, dtype="F32", **how):
         checkpoint(out, name, cfg, seed, bpe, dtype, TEXT, f.TRAIN, **how)
 
-    make("mistral-a", common("mistral", "MistralForCausalLM", v, **sizes(3, 4, 2, 32, 56, hd=8), hidden_act="silu", rms_norm_eps=1e-05, rope_theta=10000.0,
+    make("mistral-a", common("mistral", "MistralForCausalLM", v, **sizes(3, 4, 2, 32, 56, hd=8), hidden_act="silu",
+                             rms_norm_eps=1e-05, rope_theta=10000.0,
                              sliding_window=7, tie_word_embeddings=False), 101, "F16")
-    make("qwen3-a", common("qwen3", "Qwen3ForCausalLM", v, "bfloat16", **sizes(3, 4, 2, 32, 48, hd=12), attention_bias=False, hidden_act="silu", layer_types=[F, F, F],
-                           max_window_layers=3, rms_norm_eps=1e-06, rope_scaling=None, rope_theta=1000000.0, sliding_window=None, tie_word_embeddings=True,
+    make("qwen3-a", common("qwen3", "Qwen3ForCausalLM", v, "bfloat16", **sizes(3, 4, 2, 32, 48, hd=12),
+                           attention_bias=False, hidden_act="silu", layer_types=[F, F, F],
+                           max_window_layers=3, rms_norm_eps=1e-06, rope_scaling=None, rope_theta=1000000.0,
+                           sliding_window=None, tie_word_embeddings=True,
                            use_sliding_window=False), 102, "BF16")
-    make("qwen2-window-a", common("qwen2", "Qwen2ForCausalLM", v, **sizes(3, 4, 2, 32, 48), hidden_act="silu", max_window_layers=1, rms_norm_eps=1e-06, rope_theta=1000000.0,
+    make("qwen2-window-a", common("qwen2", "Qwen2ForCausalLM", v, **sizes(3, 4, 2, 32, 48), hidden_act="silu",
+                                  max_window_layers=1, rms_norm_eps=1e-06, rope_theta=1000000.0,
                                   sliding_window=6, tie_word_embeddings=False, use_sliding_window=True), 125, "F16")
-    make("gemma-a", common("gemma", "GemmaForCausalLM", v, "bfloat16", **sizes(2, 4, 1, 48, 64, hd=16), attention_bias=False, hidden_act="gelu_pytorch_tanh",
-                           hidden_activation=None, rms_norm_eps=1e-06, rope_theta=10000.0, tie_word_embeddings=True), 103, "BF16", embed=0.08)
-    make("gemma2-a", common("gemma2", "Gemma2ForCausalLM", v, **sizes(3, 4, 2, 32, 48, hd=12), attention_bias=False, attn_logit_softcapping=4.0,
-                            final_logit_softcapping=1.0, hidden_act="gelu_pytorch_tanh", hidden_activation="gelu_pytorch_tanh", layer_types=[S, F, S],
-                            query_pre_attn_scalar=20, rms_norm_eps=1e-06, rope_theta=10000.0, sliding_window=6, tie_word_embeddings=True), 104, "F16", embed=0.08)
-    make("gemma3-a", common("gemma3_text", "Gemma3ForCausalLM", v, "bfloat16", **sizes(4, 4, 2, 32, 48, hd=8), attention_bias=False, attn_logit_softcapping=None,
-                            final_logit_softcapping=None, hidden_activation="gelu_pytorch_tanh", layer_types=[S, S, F, S], query_pre_attn_scalar=12,
-                            rms_norm_eps=1e-06, rope_local_base_freq=100.0, rope_scaling={"factor": 8.0, "rope_type": "linear"}, rope_theta=1000000.0, sliding_window=5,
+    make("gemma-a", common("gemma", "GemmaForCausalLM", v, "bfloat16", **sizes(2, 4, 1, 48, 64, hd=16),
+                           attention_bias=False, hidden_act="gelu_pytorch_tanh",
+                           hidden_activation=None, rms_norm_eps=1e-06, rope_theta=10000.0, tie_word_embeddings=True),
+                           103, "BF16", embed=0.08)
+    make("gemma2-a", common("gemma2", "Gemma2ForCausalLM", v, **sizes(3, 4, 2, 32, 48, hd=12), attention_bias=False,
+                            attn_logit_softcapping=4.0,
+                            final_logit_softcapping=1.0, hidden_act="gelu_pytorch_tanh",
+                            hidden_activation="gelu_pytorch_tanh", layer_types=[S, F, S],
+                            query_pre_attn_scalar=20, rms_norm_eps=1e-06, rope_theta=10000.0, sliding_window=6,
+                            tie_word_embeddings=True), 104, "F16", embed=0.08)
+    make("gemma3-a", common("gemma3_text", "Gemma3ForCausalLM", v, "bfloat16", **sizes(4, 4, 2, 32, 48, hd=8),
+                            attention_bias=False, attn_logit_softcapping=None,
+                            final_logit_softcapping=None, hidden_activation="gelu_pytorch_tanh",
+                            layer_types=[S, S, F, S], query_pre_attn_scalar=12,
+                            rms_norm_eps=1e-06, rope_local_base_freq=100.0,
+                            rope_scaling={"factor": 8.0, "rope_type": "linear"}, rope_theta=1000000.0, sliding_window=5,
                             tie_word_embeddings=True, use_bidirectional_attention=False), 105, "BF16", embed=0.1)
-    make("phi3-a", common("phi3", "Phi3ForCausalLM", v, "bfloat16", **sizes(2, 4, 2, 32, 56), embd_pdrop=0.0, hidden_act="silu", original_max_position_embeddings=64,
-                          partial_rotary_factor=1.0, resid_pdrop=0.0, rms_norm_eps=1e-05, rope_scaling=None, rope_theta=10000.0, sliding_window=9,
+    make("phi3-a", common("phi3", "Phi3ForCausalLM", v, "bfloat16", **sizes(2, 4, 2, 32, 56), embd_pdrop=0.0,
+                          hidden_act="silu", original_max_position_embeddings=64,
+                          partial_rotary_factor=1.0, resid_pdrop=0.0, rms_norm_eps=1e-05, rope_scaling=None,
+                          rope_theta=10000.0, sliding_window=9,
                           tie_word_embeddings=False), 106, "BF16")
-    make("phi3-longrope-a", common("phi3", "Phi3ForCausalLM", v, "bfloat16", **sizes(2, 4, 4, 32, 48, context=96), embd_pdrop=0.0, hidden_act="silu",
-                                   original_max_position_embeddings=16, partial_rotary_factor=0.75, resid_pdrop=0.0, rms_norm_eps=1e-05,
-                                   rope_scaling={"long_factor": [1.0, 2.5, 6.0], "short_factor": [1.0, 1.1, 1.5], "type": "longrope"}, rope_theta=10000.0,
+    make("phi3-longrope-a", common("phi3", "Phi3ForCausalLM", v, "bfloat16", **sizes(2, 4, 4, 32, 48, context=96),
+                                   embd_pdrop=0.0, hidden_act="silu",
+                                   original_max_position_embeddings=16, partial_rotary_factor=0.75, resid_pdrop=0.0,
+                                   rms_norm_eps=1e-05,
+                                   rope_scaling={"long_factor": [1.0, 2.5, 6.0], "short_factor": [1.0, 1.1, 1.5],
+                                                 "type": "longrope"}, rope_theta=10000.0,
                                    sliding_window=None, tie_word_embeddings=True), 107, "BF16")
-    make("phi-a", common("phi", "PhiForCausalLM", v, "float16", **sizes(2, 4, 4, 32, 64), embd_pdrop=0.0, hidden_act="gelu_new", layer_norm_eps=1e-05,
-                         partial_rotary_factor=0.5, qk_layernorm=False, resid_pdrop=0.0, rope_scaling=None, rope_theta=10000.0, tie_word_embeddings=False), 108, "F16")
-    make("olmo2-a", common("olmo2", "Olmo2ForCausalLM", v, "bfloat16", **sizes(3, 4, 4, 32, 48), attention_bias=False, hidden_act="silu", rms_norm_eps=1e-06,
+    make("phi-a", common("phi", "PhiForCausalLM", v, "float16", **sizes(2, 4, 4, 32, 64), embd_pdrop=0.0,
+                         hidden_act="gelu_new", layer_norm_eps=1e-05,
+                         partial_rotary_factor=0.5, qk_layernorm=False, resid_pdrop=0.0, rope_scaling=None,
+                         rope_theta=10000.0, tie_word_embeddings=False), 108, "F16")
+    make("olmo2-a", common("olmo2", "Olmo2ForCausalLM", v, "bfloat16", **sizes(3, 4, 4, 32, 48), attention_bias=False,
+                           hidden_act="silu", rms_norm_eps=1e-06,
                            rope_scaling=None, rope_theta=500000, tie_word_embeddings=False), 109, "BF16", sharp=1.7)
-    make("gptj-a", gptj(v, "float16", activation_function="gelu_new", attn_pdrop=0.0, embd_pdrop=0.0, layer_norm_epsilon=1e-05, n_embd=32,
-                          n_head=2, n_inner=None, n_layer=2, n_positions=64, resid_pdrop=0.0, rotary=True, rotary_dim=8, scale_attn_weights=True,
+    make("gptj-a", gptj(v, "float16", activation_function="gelu_new", attn_pdrop=0.0, embd_pdrop=0.0,
+                        layer_norm_epsilon=1e-05, n_embd=32,
+                          n_head=2, n_inner=None, n_layer=2, n_positions=64, resid_pdrop=0.0, rotary=True, rotary_dim=8,
+                          scale_attn_weights=True,
                           tie_word_embeddings=False), 110, "F16")
-    make("opt-a", common("opt", "OPTForCausalLM", v, "float16", _remove_final_layer_norm=False, activation_function="relu", do_layer_norm_before=True, dropout=0.1,
-                         enable_bias=True, ffn_dim=80, hidden_size=32, init_std=0.02, layer_norm_elementwise_affine=True, layerdrop=0.0, max_position_embeddings=64,
+    make("opt-a", common("opt", "OPTForCausalLM", v, "float16", _remove_final_layer_norm=False,
+                         activation_function="relu", do_layer_norm_before=True, dropout=0.1,
+                         enable_bias=True, ffn_dim=80, hidden_size=32, init_std=0.02,
+                         layer_norm_elementwise_affine=True, layerdrop=0.0, max_position_embeddings=64,
                          num_attention_heads=4, num_hidden_layers=2, word_embed_proj_dim=32), 111, "F16")
-    make("opt-post-a", common("opt", "OPTForCausalLM", v, "float16", _remove_final_layer_norm=False, activation_function="relu", do_layer_norm_before=False, dropout=0.1,
-                              enable_bias=True, ffn_dim=64, hidden_size=32, init_std=0.02, layer_norm_elementwise_affine=True, layerdrop=0.0,
-                              max_position_embeddings=64, num_attention_heads=4, num_hidden_layers=2, word_embed_proj_dim=20), 112, "F16")
-    make("smollm3-a", common("smollm3", "SmolLM3ForCausalLM", v, "bfloat16", **sizes(4, 4, 2, 32, 48), attention_bias=False, hidden_act="silu",
-                             layer_types=[F, F, F, F], mlp_bias=False, no_rope_layer_interval=4, no_rope_layers=[1, 0, 1, 0], rms_norm_eps=1e-06, rope_scaling=None,
-                             rope_theta=5000000.0, sliding_window=None, tie_word_embeddings=True, use_sliding_window=False), 113, "BF16")
-    make("granite-a", common("granite", "GraniteForCausalLM", v, "bfloat16", **sizes(2, 4, 2, 32, 56), attention_bias=False, attention_multiplier=0.25,
-                             embedding_multiplier=4.0, hidden_act="silu", logits_scaling=1.5, mlp_bias=False, residual_multiplier=0.44, rms_norm_eps=1e-05,
+    make("opt-post-a", common("opt", "OPTForCausalLM", v, "float16", _remove_final_layer_norm=False,
+                              activation_function="relu", do_layer_norm_before=False, dropout=0.1,
+                              enable_bias=True, ffn_dim=64, hidden_size=32, init_std=0.02,
+                              layer_norm_elementwise_affine=True, layerdrop=0.0,
+                              max_position_embeddings=64, num_attention_heads=4, num_hidden_layers=2,
+                              word_embed_proj_dim=20), 112, "F16")
+    make("smollm3-a", common("smollm3", "SmolLM3ForCausalLM", v, "bfloat16", **sizes(4, 4, 2, 32, 48),
+                             attention_bias=False, hidden_act="silu",
+                             layer_types=[F, F, F, F], mlp_bias=False, no_rope_layer_interval=4,
+                             no_rope_layers=[1, 0, 1, 0], rms_norm_eps=1e-06, rope_scaling=None,
+                             rope_theta=5000000.0, sliding_window=None, tie_word_embeddings=True,
+                             use_sliding_window=False), 113, "BF16")
+    make("granite-a", common("granite", "GraniteForCausalLM", v, "bfloat16", **sizes(2, 4, 2, 32, 56),
+                             attention_bias=False, attention_multiplier=0.25,
+                             embedding_multiplier=4.0, hidden_act="silu", logits_scaling=1.5, mlp_bias=False,
+                             residual_multiplier=0.44, rms_norm_eps=1e-05,
                              rope_scaling=None, rope_theta=10000.0, tie_word_embeddings=True), 114, "BF16", embed=0.08)
-    make("bloom-a", common("bloom", "BloomForCausalLM", v, "float16", apply_residual_connection_post_layernorm=False, hidden_dropout=0.0, hidden_size=32,
-                           layer_norm_epsilon=1e-05, n_head=4, n_layer=2, pretraining_tp=1, slow_but_exact=False), 115, "F16", loud=3.0)
-    make("falcon-a", common("falcon", "FalconForCausalLM", v, "bfloat16", activation="gelu", alibi=False, bias=False, ffn_hidden_size=128, hidden_dropout=0.0,
-                            hidden_size=32, layer_norm_epsilon=1e-05, max_position_embeddings=64, multi_query=True, new_decoder_architecture=False, num_attention_heads=4,
-                            num_hidden_layers=2, num_kv_heads=4, num_ln_in_parallel_attn=None, parallel_attn=True, rope_scaling=None, rope_theta=10000.0), 116, "BF16")
-    make("falcon-new-a", common("falcon", "FalconForCausalLM", v, "bfloat16", activation="gelu", alibi=False, bias=False, ffn_hidden_size=96, hidden_dropout=0.0,
-                                hidden_size=32, layer_norm_epsilon=1e-05, max_position_embeddings=64, multi_query=True, new_decoder_architecture=True,
-                                num_attention_heads=4, num_hidden_layers=2, num_kv_heads=2, num_ln_in_parallel_attn=2, parallel_attn=True, rope_scaling=None,
+    make("bloom-a", common("bloom", "BloomForCausalLM", v, "float16", apply_residual_connection_post_layernorm=False,
+                           hidden_dropout=0.0, hidden_size=32,
+                           layer_norm_epsilon=1e-05, n_head=4, n_layer=2, pretraining_tp=1, slow_but_exact=False), 115,
+                           "F16", loud=3.0)
+    make("falcon-a", common("falcon", "FalconForCausalLM", v, "bfloat16", activation="gelu", alibi=False, bias=False,
+                            ffn_hidden_size=128, hidden_dropout=0.0,
+                            hidden_size=32, layer_norm_epsilon=1e-05, max_position_embeddings=64, multi_query=True,
+                            new_decoder_architecture=False, num_attention_heads=4,
+                            num_hidden_layers=2, num_kv_heads=4, num_ln_in_parallel_attn=None, parallel_attn=True,
+                            rope_scaling=None, rope_theta=10000.0), 116, "BF16")
+    make("falcon-new-a", common("falcon", "FalconForCausalLM", v, "bfloat16", activation="gelu", alibi=False,
+                                bias=False, ffn_hidden_size=96, hidden_dropout=0.0,
+                                hidden_size=32, layer_norm_epsilon=1e-05, max_position_embeddings=64, multi_query=True,
+                                new_decoder_architecture=True,
+                                num_attention_heads=4, num_hidden_layers=2, num_kv_heads=2, num_ln_in_parallel_attn=2,
+                                parallel_attn=True, rope_scaling=None,
                                 rope_theta=10000.0), 117, "BF16")
-    make("falcon-alibi-a", common("falcon", "FalconForCausalLM", v, "bfloat16", activation="gelu", alibi=True, bias=True, ffn_hidden_size=96, hidden_dropout=0.0,
-                                  hidden_size=32, layer_norm_epsilon=1e-05, max_position_embeddings=64, multi_query=False, new_decoder_architecture=False,
-                                  num_attention_heads=4, num_hidden_layers=2, num_kv_heads=4, num_ln_in_parallel_attn=None, parallel_attn=False, rope_scaling=None,
+    make("falcon-alibi-a", common("falcon", "FalconForCausalLM", v, "bfloat16", activation="gelu", alibi=True,
+                                  bias=True, ffn_hidden_size=96, hidden_dropout=0.0,
+                                  hidden_size=32, layer_norm_epsilon=1e-05, max_position_embeddings=64,
+                                  multi_query=False, new_decoder_architecture=False,
+                                  num_attention_heads=4, num_hidden_layers=2, num_kv_heads=4,
+                                  num_ln_in_parallel_attn=None, parallel_attn=False, rope_scaling=None,
                                   rope_theta=10000.0), 118, "BF16")
-    make("stablelm-a", common("stablelm", "StableLmForCausalLM", v, "bfloat16", **sizes(2, 2, 2, 32, 56), hidden_act="silu", hidden_dropout=0.0, layer_norm_eps=1e-05,
-                              partial_rotary_factor=0.25, qk_layernorm=False, rope_scaling=None, rope_theta=10000, tie_word_embeddings=False,
+    make("stablelm-a", common("stablelm", "StableLmForCausalLM", v, "bfloat16", **sizes(2, 2, 2, 32, 56),
+                              hidden_act="silu", hidden_dropout=0.0, layer_norm_eps=1e-05,
+                              partial_rotary_factor=0.25, qk_layernorm=False, rope_scaling=None, rope_theta=10000,
+                              tie_word_embeddings=False,
                               use_parallel_residual=False, use_qkv_bias=True), 119, "BF16")
-    make("starcoder2-a", common("starcoder2", "Starcoder2ForCausalLM", v, "bfloat16", **sizes(2, 4, 2, 32, 80), embedding_dropout=0.0, hidden_act="gelu_pytorch_tanh",
-                                norm_epsilon=1e-05, residual_dropout=0.0, rope_scaling=None, rope_theta=999999.4420358813, sliding_window=8, use_bias=True),
+    make("starcoder2-a", common("starcoder2", "Starcoder2ForCausalLM", v, "bfloat16", **sizes(2, 4, 2, 32, 80),
+                                embedding_dropout=0.0, hidden_act="gelu_pytorch_tanh",
+                                norm_epsilon=1e-05, residual_dropout=0.0, rope_scaling=None,
+                                rope_theta=999999.4420358813, sliding_window=8, use_bias=True),
          120, "BF16")
-    llama = lambda **keys: common("llama", "LlamaForCausalLM", v, "bfloat16", attention_bias=False, hidden_act="silu", mlp_bias=False, pretraining_tp=1,
+    llama = lambda **keys: common("llama", "LlamaForCausalLM", v, "bfloat16", attention_bias=False, hidden_act="silu",
+                                  mlp_bias=False, pretraining_tp=1,
                                   rms_norm_eps=1e-05, tie_word_embeddings=False, **keys)
-    make("llama-linear-a", llama(**sizes(2, 4, 2, 32, 48), rope_scaling={"factor": 4.0, "rope_type": "linear"}, rope_theta=10000.0), 121, "BF16")
+    make("llama-linear-a", llama(**sizes(2, 4, 2, 32, 48), rope_scaling={"factor": 4.0, "rope_type": "linear"},
+                                 rope_theta=10000.0), 121, "BF16")
     make("llama-llama3-a", llama(**sizes(2, 4, 2, 32, 48, context=128), rope_theta=500000.0, rope_scaling={
-        "factor": 8.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0, "original_max_position_embeddings": 64, "rope_type": "llama3"}), 122, "BF16")
+        "factor": 8.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0, "original_max_position_embeddings": 64,
+        "rope_type": "llama3"}), 122, "BF16")
     make("llama-yarn-a", llama(**sizes(2, 4, 2, 32, 48, context=64), rope_theta=10000.0, rope_scaling={
-        "factor": 4.0, "original_max_position_embeddings": 16, "beta_fast": 4.0, "beta_slow": 0.5, "rope_type": "yarn"}), 123, "BF16")
-    make("llama-dynamic-a", llama(**sizes(2, 4, 2, 32, 48, context=64), rope_theta=10000.0, rope_scaling={"factor": 2.0, "rope_type": "dynamic"}), 124, "BF16")
+        "factor": 4.0, "original_max_position_embeddings": 16, "beta_fast": 4.0, "beta_slow": 0.5,
+        "rope_type": "yarn"}), 123, "BF16")
+    make("llama-dynamic-a", llama(**sizes(2, 4, 2, 32, 48, context=64), rope_theta=10000.0,
+                                  rope_scaling={"factor": 2.0, "rope_type": "dynamic"}), 124, "BF16")
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 
     make_torch.py [OUTPUT_DIRECTORY]          default: ../corpus/torch beside the script
 
-The y_ files are PyTorch's own (Debian: python3-torch) but for y_untyped.bin, which PyTorch 1.13 cannot write; the n_ files are put
-together here, instruction by instruction."""
+The y_ files are PyTorch's own (Debian: python3-torch) but for y_untyped.bin, which PyTorch 1.13 cannot write; the n_
+files are put together here, instruction by instruction."""
 import collections
 import io
 import os
@@ -12,7 +12,8 @@ import struct
 import sys
 import zipfile
 
-OUT = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "corpus", "torch")
+OUT = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
+                                                         "corpus", "torch")
 
 
 def put(name, data):
@@ -74,7 +75,8 @@ def storage(kind="FloatStorage", key="0", elements=4, more=b"", module="torch"):
 
 def tensor(stored=None, offset=0, shape=(2, 2), stride=(2, 1), more=b"", function="_rebuild_tensor_v2"):
     return (named("torch._utils", function) + several(
-        storage() if stored is None else stored, number(offset), several(*map(number, shape)), several(*map(number, stride)), b"\x89",
+        storage() if stored is None else stored, number(offset), several(*map(number, shape)),
+        several(*map(number, stride)), b"\x89",
         named("collections", "OrderedDict") + b")R", more) + b"R")
 
 
@@ -93,7 +95,8 @@ def archive(pickle, members=(("data/0", FOUR),), pack=zipfile.ZIP_STORED, first=
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", pack) as z:
         for name, data in list(first) + list(members):
-            z.writestr(zipfile.ZipInfo("archive/" + name, (1980, 1, 1, 0, 0, 0)), pickle if data is None else data, pack)
+            z.writestr(zipfile.ZipInfo("archive/" + name, (1980, 1, 1, 0, 0, 0)),
+                       pickle if data is None else data, pack)
     return out.getvalue()
 
 
@@ -174,7 +177,8 @@ def legacy(little=b"\x88", keys=("0",), elements=4, data=FOUR, more=b"", tail=b"
     system = dictionary(("protocol_version", b"M\xe9\x03"), ("little_endian", little))
     listed = b"](" + b"".join(map(text, keys)) + b"e"
     state = dictionary(("a", tensor(stored=storage(more=more or b"N"))))
-    return (b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.\x80\x02M\xe9\x03." + program(system) + program(state) +
+    return (b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.\x80\x02M\xe9\x03." + program(system) +
+            program(state) +
             program(listed) + struct.pack("<Q", elements) + data + tail)
 
 

@@ -1,5 +1,5 @@
-/* Loss and gradients: a recorded checkpoint, the same bits with any number of threads, dropout, errors.  test_reference.c and
- * test_families.c compare every kind of model with slopes in double precision. */
+/* Loss and gradients: a recorded checkpoint, the same bits with any number of threads, dropout, errors.
+ * test_reference.c and test_families.c compare every kind of model with slopes in double precision. */
 #include "suites.h"
 #include "attn_tools.h"
 
@@ -41,7 +41,8 @@ static double add(struct trainee *t, const struct attn_grad_plan *plan, const st
     struct attn_grad *g = NULL;
     struct attn_err err = {0};
     double loss;
-    ck_assert_msg(attn_grad_new(&g, t->p, plan, &err) == ATTN_OK && attn_grad_add(g, &loss, b, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_msg(attn_grad_new(&g, t->p, plan, &err) == ATTN_OK && attn_grad_add(g, &loss, b, &err) == ATTN_OK,
+                  "%s", err.msg);
     attn_grad_free(g);
     return loss;
 }
@@ -51,7 +52,8 @@ struct texts { int32_t *ids, *targets; size_t T[8], n, rows; };
 
 static struct texts some_texts(size_t V, size_t longest, size_t n)
 {
-    struct texts x = {.n = n, .ids = calloc(8 * longest, sizeof *x.ids), .targets = calloc(8 * longest, sizeof *x.targets)};
+    struct texts x = {.n = n, .ids = calloc(8 * longest, sizeof *x.ids),
+                      .targets = calloc(8 * longest, sizeof *x.targets)};
     for (size_t i = 0; i < n; i++) {
         x.T[i] = i % 3 == 0 ? longest : longest / (i + 1) + 1;
         for (size_t t = 0; t < x.T[i]; t++, x.rows++) {
@@ -64,7 +66,8 @@ static struct texts some_texts(size_t V, size_t longest, size_t n)
 
 static struct attn_grad_batch batch_of(const struct texts *x)
 {
-    return (struct attn_grad_batch){.ids = x->ids, .targets = x->targets, .T = x->T, .seqs = x->n, .seed = 4, .step = 9};
+    return (struct attn_grad_batch){.ids = x->ids, .targets = x->targets, .T = x->T, .seqs = x->n,
+                                    .seed = 4, .step = 9};
 }
 
 static void free_texts(struct texts *x)
@@ -72,8 +75,9 @@ static void free_texts(struct texts *x)
     free(x->ids), free(x->targets);
 }
 
-#define NATIVE(more) "{\"model_type\": \"attn-decoder\", \"vocab_size\": 75, \"n_ctx\": 150, \"n_layer\": 2, \"n_head\": 4, " \
-    "\"n_kv_head\": 2, \"d_model\": 40, \"d_head\": 10, \"d_value\": 12, \"d_mlp\": 72, \"residual\": true, \"output_projection\": true, " \
+#define NATIVE(more) "{\"model_type\": \"attn-decoder\", \"vocab_size\": 75, \"n_ctx\": 150, \"n_layer\": 2, " \
+    "\"n_head\": 4, \"n_kv_head\": 2, \"d_model\": 40, \"d_head\": 10, \"d_value\": 12, \"d_mlp\": 72, \"residual\": " \
+    "true, \"output_projection\": true, " \
     "\"unembed\": true, " more "}"
 static const char *const configs[] = {
     NATIVE("\"norm\": \"layernorm\", \"position\": \"learned\", \"mlp\": \"gelu\", \"bias\": true"),
@@ -103,7 +107,8 @@ START_TEST(golden_gradients)
         const struct attn_st_tensor *w = made_find(&want, p->name);
         const float *x = (const void *)w->data;
         double most = 0, off = 0;
-        ck_assert(w->count == p->count && w->ndim == p->ndim && memcmp(w->shape, p->shape, (size_t)p->ndim * sizeof *p->shape) == 0);
+        ck_assert(w->count == p->count && w->ndim == p->ndim &&
+                  memcmp(w->shape, p->shape, (size_t)p->ndim * sizeof *p->shape) == 0);
         for (size_t k = 0; k < p->count; k++) {
             most = fmax(most, fabs((double)x[k]));
             off = worse(off, fabs((double)(x[k] - t.p->grad[p->at + k])));
@@ -132,7 +137,8 @@ static void ck_tensors(const struct attn_model *m, const struct attn_gradient *g
         const float *got = attn_gradient_of(g, i, &count), *x = (const void *)w->data;
         ck_assert_uint_eq(count, w->count);
         for (size_t k = 0; k < count; k++) {
-            ck_assert_msg(fabs((double)(got[k] - x[k])) <= off, "%s[%zu]: %g, expected %g", t.name, k, (double)got[k], (double)x[k]);
+            ck_assert_msg(fabs((double)(got[k] - x[k])) <= off,
+                          "%s[%zu]: %g, expected %g", t.name, k, (double)got[k], (double)x[k]);
             sum += (double)got[k] * (double)got[k];
         }
     }
@@ -155,8 +161,8 @@ START_TEST(gradients_of_a_model)
     for (size_t i = 0; i < n; i++)
         id[i] = (int32_t)ids[i];
     ck_assert_msg(!attn_gradient_new(&g, m, n, 2, &err), "%s", err.msg);
-    ck_assert_msg(!attn_gradient_run(g, &loss, id, &four, 1, &err), "%s", err.msg);         /* must leave nothing for the next
-                                                                                             * run */
+    /* must leave nothing for the next run */
+    ck_assert_msg(!attn_gradient_run(g, &loss, id, &four, 1, &err), "%s", err.msg);
     ck_assert_msg(!attn_gradient_run(g, &loss, id, &n, 1, &err), "%s", err.msg);
     ck_assert_double_eq_tol(loss, golden_number(doc, "loss"), 1e-6);
     /* the bound of golden_gradients: no number exceeds the norm */
@@ -180,7 +186,8 @@ START_TEST(threads_change_no_bit)
     static const struct attn_dropout dropped[] = {{0}, {0.1F, 0.2F, 0.3F}};
     const char *dir = made_model(configs[_i % 2], 3, "F32");
     struct texts x = some_texts(75, 150, _i / 2 ? 8 : 5);
-    for (size_t i = 0; _i / 2 && i < 8; i++)            /* a group holds 150 rows: one sentence, as many as there are lanes */
+    /* a group holds 150 rows: one sentence, as many as there are lanes */
+    for (size_t i = 0; _i / 2 && i < 8; i++)
         x.T[i] = 80;
     struct attn_grad_batch b = batch_of(&x);
     float *first = NULL;
@@ -190,7 +197,8 @@ START_TEST(threads_change_no_bit)
         struct attn_grad_plan plan = {.threads = threads[i], .rows = _i / 2 ? 1 : 200, .dropout = dropped[_i / 2]};
         loss[i] = add(&t, &plan, &b);
         first = first ? first : memcpy(malloc(t.p->count * sizeof *first), t.p->grad, t.p->count * sizeof *first);
-        ck_assert_msg(loss[i] == loss[0] && memcmp(first, t.p->grad, t.p->count * sizeof *first) == 0, "%d threads", threads[i]);
+        ck_assert_msg(loss[i] == loss[0] && memcmp(first, t.p->grad, t.p->count * sizeof *first) == 0,
+                      "%d threads", threads[i]);
         close_trainee(&t);
     }
     free(first);
@@ -213,8 +221,9 @@ static double distance(const struct trainee *a, const struct trainee *b)
     return off / most;
 }
 
-/* Gradients of matrices are chains over the rows that continue from one part of a batch to the next, so they get the bits of
- * the whole.  Everything else, and groups of other sizes, is summed in another order and agrees only as float32 sums do. */
+/* Gradients of matrices are chains over the rows that continue from one part of a batch to the next, so they get the
+ * bits of the whole.  Everything else, and groups of other sizes, is summed in another order and agrees only as
+ * float32 sums do. */
 START_TEST(groups_and_parts_add_up)
 {
     const char *dir = made_model(configs[1], 3, "F32");
@@ -251,11 +260,14 @@ START_TEST(the_loss_is_the_score)
     double loss, sum = 0, *score = calloc(x.rows, sizeof *score);
     struct attn_grad_plan plan = {.dropout = {0.5F, 0.5F, 0.5F}};
     ck_assert(attn_grad_new(&g, t.p, &plan, &err) == ATTN_OK && attn_grad_loss(g, &loss, &b, &err) == ATTN_OK);
-    ck_assert(attn_score(score, t.model, x.ids, x.rows, &(struct attn_score_opts){.stride = 1, .threads = 2}, &err) == ATTN_OK);
+    ck_assert(attn_score(score, t.model, x.ids, x.rows, &(struct attn_score_opts){.stride = 1, .threads = 2},
+                         &err) == ATTN_OK);
     for (size_t i = 1; i < x.rows; i++)
         sum -= score[i];
-    ck_assert_double_eq_tol(loss, sum / (double)(x.rows - 1), 1e-7);        /* logits are the same bits; exponentials are not */
-    size_t zeros = 0;                   /* one check at the end, because each check costs a message to the test runner */
+    /* logits are the same bits; exponentials are not */
+    ck_assert_double_eq_tol(loss, sum / (double)(x.rows - 1), 1e-7);
+    /* one check at the end, because each check costs a message to the test runner */
+    size_t zeros = 0;
     for (size_t i = 0; i < t.p->count; i++)
         zeros += t.p->grad[i] == 0;
     ck_assert_uint_eq(zeros, t.p->count);
@@ -274,8 +286,8 @@ static void scale_all(struct attn_params *p, const float *direction, float by)
         p->value[i] += by * direction[i];
 }
 
-/* The same numbers are dropped forwards and backwards, and again with the same seed: along its gradient, the loss falls at the
- * rate that the gradient's square predicts. */
+/* The same numbers are dropped forwards and backwards, and again with the same seed: along its gradient, the loss falls
+ * at the rate that the gradient's square predicts. */
 START_TEST(dropped_numbers_have_gradients)
 {
     static const struct attn_dropout dropped[] = {{0.4F, 0, 0}, {0, 0.4F, 0}, {0, 0, 0.4F}, {0.1F, 0.2F, 0.3F}};
@@ -297,7 +309,8 @@ START_TEST(dropped_numbers_have_gradients)
     double more = add(&t, &plan, &b);
     scale_all(t.p, direction, -2 * step);
     double slope = (more - add(&t, &plan, &b)) / (2 * (double)step);
-    ck_assert_msg(fabs(slope - square) <= 2e-3 * square, "slope %g, expected %g", slope, square);   /* losses are float32 */
+    /* losses are float32 */
+    ck_assert_msg(fabs(slope - square) <= 2e-3 * square, "slope %g, expected %g", slope, square);
     free(direction);
     close_trainee(&t);
     free_texts(&x);
@@ -319,7 +332,8 @@ START_TEST(wild_numbers_are_named)
     float *q = (float *)t.p->w.block[1].q.bias.data, was = q[3];
     q[3] = NAN;
     ck_assert_int_eq(attn_grad_add(g, &loss, &b, &err), ATTN_EFORMAT);
-    ck_assert_msg(strstr(err.msg, "blocks.1.attn.q holds NaN at token 0 of sentence 0, column 3") != NULL, "%s", err.msg);
+    ck_assert_msg(strstr(err.msg, "blocks.1.attn.q holds NaN at token 0 of sentence 0, column 3") != NULL,
+                  "%s", err.msg);
     q[3] = was;
     float *embed = (float *)t.p->w.embed.data;
     embed[(size_t)x.ids[x.T[0] + 2] * 40 + 5] = INFINITY;
@@ -340,7 +354,8 @@ static void expect_wild(struct attn_grad *g, const struct attn_grad_batch *b, co
     ck_assert_msg(strstr(err.msg, says) != NULL, "expected '%s' in '%s'", says, err.msg);
 }
 
-/* Whatever the groups, the message names the token, the sentence and the column; what a larger batch left is not looked at. */
+/* Whatever the groups, the message names the token, the sentence and the column; what a larger batch left is
+ * not looked at. */
 START_TEST(wild_numbers_have_a_place)
 {
     enum { D = 40 };
@@ -359,7 +374,8 @@ START_TEST(wild_numbers_have_a_place)
             for (size_t column = 0; column < D; column += D - 1) {
                 float *at = embed + (size_t)x.ids[row] * D + column, was = *at;
                 *at = -INFINITY;
-                snprintf(says, sizeof says, "blocks.0.resid_pre holds -inf at token %zu of sentence %zu, column %zu", i, s, column);
+                snprintf(says, sizeof says,
+                         "blocks.0.resid_pre holds -inf at token %zu of sentence %zu, column %zu", i, s, column);
                 expect_wild(g, &b, says);
                 *at = was;
             }
@@ -379,7 +395,8 @@ START_TEST(wild_numbers_have_a_place)
 END_TEST
 
 static const struct { int32_t ids[3], targets[3]; size_t T; const char *says; } bad_batches[] = {
-    {{1, 75, 2}, {1, 2, 3}, 3, "has id 75"}, {{1, 2, 3}, {1, 2, 75}, 3, "predict id 75"}, {{1, 2, 3}, {-1, -1, -1}, 3, "no loss"},
+    {{1, 75, 2}, {1, 2, 3}, 3, "has id 75"}, {{1, 2, 3}, {1, 2, 75}, 3, "predict id 75"},
+    {{1, 2, 3}, {-1, -1, -1}, 3, "no loss"},
     {{1, 2, 3}, {-2, 3, -77}, 3, "token 2 should predict id 75"},
     {{1}, {2}, 0, "0 tokens"}, {{1}, {2}, 151, "151 tokens"}};
 
@@ -390,7 +407,8 @@ START_TEST(batches_are_checked)
     struct attn_err err = {0};
     double loss;
     ck_assert(attn_grad_new(&g, t.p, &(struct attn_grad_plan){0}, &err) == ATTN_OK);
-    struct attn_grad_batch b = {.ids = bad_batches[_i].ids, .targets = bad_batches[_i].targets, .T = &bad_batches[_i].T, .seqs = 1};
+    struct attn_grad_batch b = {.ids = bad_batches[_i].ids, .targets = bad_batches[_i].targets,
+                                .T = &bad_batches[_i].T, .seqs = 1};
     ck_assert_int_eq(attn_grad_add(g, &loss, &b, &err), ATTN_EFORMAT);
     ck_assert_msg(strstr(err.msg, bad_batches[_i].says) != NULL, "%s", err.msg);
     attn_grad_free(g);
@@ -402,7 +420,8 @@ START_TEST(plans_are_checked)
 {
     struct trainee t = open_trainee(made_model(configs[0], 3, "F32"));
     static const struct { struct attn_grad_plan plan; const char *says; } bad[] = {
-        {{.longest = 151}, "151 tokens"}, {{.dropout = {.branch = 1}}, "dropout 1,"}, {{.dropout = {.embed = -0.5F}}, "dropout -0.5"},
+        {{.longest = 151}, "151 tokens"}, {{.dropout = {.branch = 1}}, "dropout 1,"},
+        {{.dropout = {.embed = -0.5F}}, "dropout -0.5"},
         {{.dropout = {.pattern = NAN}}, "dropout "}, {{.rows = SIZE_MAX / 64}, "memory"}};
     struct attn_grad *g = NULL;
     struct attn_err err = {0};
@@ -417,9 +436,11 @@ END_TEST
 
 START_TEST(the_command_writes_gradients)
 {
-    expect("$A train -m tests/golden/checkpoints/gpt2-a --ids 83,69,74,32 --gradients $D/g.safetensors | tr -d '\\n'", 0,
+    expect("$A train -m tests/golden/checkpoints/gpt2-a --ids 83,69,74,32 --gradients $D/g.safetensors | tr -d '\\n'",
+           0,
            "\"ids\": [83, 69, 74, 32], \"loss\": ");
-    expect("$A train -m tests/golden/checkpoints/gpt2-a --ids 83,69,74,32 --gradients $D/h.safetensors -t 3 >/dev/null; "
+    expect("$A train -m tests/golden/checkpoints/gpt2-a --ids 83,69,74,32 --gradients $D/h.safetensors -t 3 "
+           ">/dev/null; "
            "cmp $D/g.safetensors $D/h.safetensors", 0, "");
     expect("$A train -m tests/golden/checkpoints/gpt2-a --ids 83 --gradients $D/i.safetensors 2>&1", 1,
            "the text has 1 token, expected at least 2");
@@ -441,7 +462,8 @@ static double loss_of(struct attn_grad *g, const struct attn_grad_batch *b)
 }
 
 /* The slope of the loss where n numbers move along a direction, by differences of fourth order. */
-static double slope_along(struct attn_grad *g, const struct attn_grad_batch *b, float *x, const float *along, size_t n, float h)
+static double slope_along(struct attn_grad *g, const struct attn_grad_batch *b, float *x, const float *along,
+                          size_t n, float h)
 {
     static const float steps[] = {1, -1, 2, -2};
     float *was = memcpy(malloc(n * sizeof *was), x, n * sizeof *was);
@@ -456,8 +478,8 @@ static double slope_along(struct attn_grad *g, const struct attn_grad_batch *b, 
     return (8 * (loss[0] - loss[1]) - (loss[2] - loss[3])) / (12 * (double)h);
 }
 
-/* Along its own gradient, each tensor changes the loss by the gradient's size: to the runs' own error, 2e-6, over the step.  A step
- * that crosses the corner of a ReLU misses a bit of the slope: with corners steps are shorter. */
+/* Along its own gradient, each tensor changes the loss by the gradient's size: to the runs' own error, 2e-6, over the
+ * step.  A step that crosses the corner of a ReLU misses a bit of the slope: with corners steps are shorter. */
 static void expect_slopes(struct trainee *t, struct attn_grad *g, const struct attn_grad_batch *b, bool corners)
 {
     const float h = corners ? 2e-4F : 2e-3F;
@@ -471,7 +493,8 @@ static void expect_slopes(struct trainee *t, struct attn_grad *g, const struct a
         for (size_t j = 0; j < q->count && size > 0; j++)
             along[j] = (float)((double)along[j] / size);
         double rise = slope_along(g, b, x, along, q->count, h);
-        ck_assert_msg(fabs(rise - size) * (double)h < 2e-6 * (1 + size), "%s: slope %g, gradient %g", q->name, rise, size);
+        ck_assert_msg(fabs(rise - size) * (double)h < 2e-6 * (1 + size),
+                      "%s: slope %g, gradient %g", q->name, rise, size);
     }
 }
 
@@ -501,19 +524,25 @@ END_TEST
 
 #define SIZES "\"vocab_size\": 11, \"hidden_size\": 8, \"num_hidden_layers\": 2, \"num_attention_heads\": 2, " \
     "\"max_position_embeddings\": 12"
-#define LLAMA(type, more) "{\"model_type\": \"" type "\", " SIZES ", \"num_key_value_heads\": 1, \"intermediate_size\": 10, " more "}"
+#define LLAMA(type, more) "{\"model_type\": \"" type "\", " SIZES \
+    ", \"num_key_value_heads\": 1, \"intermediate_size\": 10, " more "}"
 #define WINDOW "\"sliding_window\": 3"
 #define FALCON(more) "{\"model_type\": \"falcon\", " SIZES ", \"ffn_hidden_size\": 10, " more "}"
 #define OPT(more) "{\"model_type\": \"opt\", " SIZES ", \"ffn_dim\": 10, " more "}"
-#define BLOOM(more) "{\"model_type\": \"bloom\", \"vocab_size\": 11, \"hidden_size\": 8, \"n_layer\": 2, \"n_head\": 2, " \
+#define BLOOM(more) "{\"model_type\": \"bloom\", \"vocab_size\": 11, \"hidden_size\": 8, \"n_layer\": 2, " \
+    "\"n_head\": 2, " \
     "\"seq_length\": 12" more "}"
-#define OWN(more) "{\"model_type\": \"attn-decoder\", \"vocab_size\": 11, \"n_ctx\": 12, \"n_layer\": 2, \"n_head\": 2, \"d_model\": 8, " \
-    "\"d_mlp\": 10, \"position\": \"learned\", \"residual\": true, \"output_projection\": true, \"unembed\": true, \"tied\": false, " more "}"
+#define OWN(more) "{\"model_type\": \"attn-decoder\", \"vocab_size\": 11, \"n_ctx\": 12, \"n_layer\": 2, " \
+    "\"n_head\": 2, \"d_model\": 8, " \
+    "\"d_mlp\": 10, \"position\": \"learned\", \"residual\": true, \"output_projection\": true, \"unembed\": true, " \
+    "\"tied\": false, " more "}"
 static const char *const small[] = {
     LLAMA("mistral", WINDOW), LLAMA("qwen2", "\"use_sliding_window\": true, \"max_window_layers\": 1, " WINDOW),
-    LLAMA("qwen3", "\"head_dim\": 6, \"attention_bias\": true"), LLAMA("gemma", "\"head_dim\": 6, \"attention_bias\": true"),
+    LLAMA("qwen3", "\"head_dim\": 6, \"attention_bias\": true"),
+    LLAMA("gemma", "\"head_dim\": 6, \"attention_bias\": true"),
     LLAMA("gemma", "\"head_dim\": 6, \"tie_word_embeddings\": false, \"hidden_act\": \"gelu\""),
-    LLAMA("gemma2", "\"head_dim\": 6, \"query_pre_attn_scalar\": 5, \"attn_logit_softcapping\": 2, \"final_logit_softcapping\": 3, " WINDOW),
+    LLAMA("gemma2", "\"head_dim\": 6, \"query_pre_attn_scalar\": 5, \"attn_logit_softcapping\": 2, "
+          "\"final_logit_softcapping\": 3, " WINDOW),
     LLAMA("gemma3_text", "\"head_dim\": 4, \"query_pre_attn_scalar\": 5, \"sliding_window_pattern\": 2, " WINDOW),
     LLAMA("phi", "\"qk_layernorm\": true"), LLAMA("phi3", WINDOW), LLAMA("olmo2", "\"head_dim\": 6"),
     LLAMA("smollm3", "\"no_rope_layers\": [1, 0], \"attention_bias\": true, \"mlp_bias\": true"),
@@ -529,16 +558,19 @@ static const char *const small[] = {
     FALCON("\"bias\": true"), FALCON("\"new_decoder_architecture\": true, \"num_kv_heads\": 1"),
     FALCON("\"new_decoder_architecture\": true, \"num_kv_heads\": 2, \"num_ln_in_parallel_attn\": 1"),
     FALCON("\"alibi\": true, \"parallel_attn\": false, \"multi_query\": false, \"bias\": true"),
-    LLAMA("cohere", "\"use_qk_norm\": true, \"attention_bias\": true"), LLAMA("olmo", "\"clip_qkv\": 0.75, \"attention_bias\": true"),
-    LLAMA("hunyuan_v1_dense", "\"head_dim\": 6"), LLAMA("nanochat", "\"attention_bias\": true, \"final_logit_softcapping\": 3"),
-    "{\"model_type\": \"codegen\", \"vocab_size\": 11, \"n_embd\": 8, \"n_layer\": 2, \"n_head\": 4, \"n_positions\": 12, "
-    "\"rotary_dim\": 2, \"n_inner\": 10}",
+    LLAMA("cohere", "\"use_qk_norm\": true, \"attention_bias\": true"),
+    LLAMA("olmo", "\"clip_qkv\": 0.75, \"attention_bias\": true"),
+    LLAMA("hunyuan_v1_dense", "\"head_dim\": 6"),
+    LLAMA("nanochat", "\"attention_bias\": true, \"final_logit_softcapping\": 3"),
+    "{\"model_type\": \"codegen\", \"vocab_size\": 11, \"n_embd\": 8, \"n_layer\": 2, \"n_head\": 4, "
+    "\"n_positions\": 12, \"rotary_dim\": 2, \"n_inner\": 10}",
     "{\"model_type\": \"xglm\", \"vocab_size\": 11, \"d_model\": 8, \"num_layers\": 2, \"attention_heads\": 2, "
     "\"max_position_embeddings\": 12, \"ffn_dim\": 10}",
-    "{\"model_type\": \"openai-gpt\", \"vocab_size\": 11, \"n_embd\": 8, \"n_layer\": 2, \"n_head\": 2, \"n_positions\": 12, "
-    "\"afn\": \"silu\"}",
+    "{\"model_type\": \"openai-gpt\", \"vocab_size\": 11, \"n_embd\": 8, \"n_layer\": 2, \"n_head\": 2, "
+    "\"n_positions\": 12, \"afn\": \"silu\"}",
     OWN("\"norm\": \"layernorm\", \"norm_embed\": true, \"mlp\": \"relu\""),
-    OWN("\"norm\": \"rmsnorm\", \"norm_embed\": true, \"norm_weight\": false, \"final_norm\": false, \"mlp\": \"relu2\""),
+    OWN("\"norm\": \"rmsnorm\", \"norm_embed\": true, \"norm_weight\": false, \"final_norm\": false, \"mlp\": "
+        "\"relu2\""),
 };
 enum { SMALL = sizeof small / sizeof *small };
 
@@ -553,8 +585,8 @@ static struct trainee open_small(const char *config)
     return t;
 }
 
-/* To the error of losses in float32, 1e-6 of such sizes, over the step; where a step is too long for the bend, or meets the corner
- * of a ReLU, a shorter one must do. */
+/* To the error of losses in float32, 1e-6 of such sizes, over the step; where a step is too long for the bend, or meets
+ * the corner of a ReLU, a shorter one must do. */
 static void expect_slope(struct attn_grad *g, const struct attn_grad_batch *b, struct attn_params *p, size_t i)
 {
     const float one = 1;
@@ -602,18 +634,20 @@ START_TEST(small_losses_are_the_scores)
     struct attn_err err = {0};
     double sum = 0, score[9];
     ck_assert_msg(!attn_grad_new(&g, t.p, &(struct attn_grad_plan){.longest = 9}, &err), "%s", err.msg);
-    ck_assert(attn_score(score, t.model, x.ids, x.rows, &(struct attn_score_opts){.stride = 1, .threads = 2}, &err) == ATTN_OK);
+    ck_assert(attn_score(score, t.model, x.ids, x.rows, &(struct attn_score_opts){.stride = 1, .threads = 2},
+                         &err) == ATTN_OK);
     for (size_t i = 1; i < x.rows; i++)
         sum -= score[i];
-    ck_assert_double_eq_tol(loss_of(g, &b), sum / (double)(x.rows - 1), 1e-7);       /* exponentials are not the same bits */
+    /* exponentials are not the same bits */
+    ck_assert_double_eq_tol(loss_of(g, &b), sum / (double)(x.rows - 1), 1e-7);
     attn_grad_free(g);
     free_texts(&x);
     close_trainee(&t);
 }
 END_TEST
 
-/* Threads change no bit, also where numbers are dropped; and along its gradient the loss with dropped numbers falls as it says:
- * losses are float32. */
+/* Threads change no bit, also where numbers are dropped; and along its gradient the loss with dropped numbers falls as
+ * it says: losses are float32. */
 START_TEST(small_gradients_with_dropout)
 {
     struct trainee t = open_small(small[_i]);

@@ -1,4 +1,5 @@
-/* Gradients of a metric with respect to activations: recorded ones, and differences for every kind of attention and model. */
+/* Gradients of a metric with respect to activations: recorded ones, and differences for every kind of
+ * attention and model. */
 #include "suites.h"
 
 #include "asked.h"
@@ -13,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct attn_slopes *slopes_of(const struct attn_model *m, const struct attn_metric *metric, const struct attn_tokens *t,
-                                     const char *show, struct attn_slopes_opts o)
+static struct attn_slopes *slopes_of(const struct attn_model *m, const struct attn_metric *metric,
+                                     const struct attn_tokens *t, const char *show, struct attn_slopes_opts o)
 {
     struct attn_err err = {0};
     struct attn_select *what = NULL;
@@ -52,7 +53,8 @@ static void compare(const struct keep *k, const struct attn_dump *archive, int r
         double limit = asked_limit(golden_number(info, "float32_max_abs_difference"), golden_number(info, "max_abs"));
         ck_assert_msg(got != NULL, "%s is missing", a.name);
         for (size_t j = 0; j < got->n; j++)
-            ck_assert_msg(fabs((double)got->data[j] - (double)a.data[j]) <= limit, "%s[%zu]: %.9g, expected %.9g within %g",
+            ck_assert_msg(fabs((double)got->data[j] - (double)a.data[j]) <= limit,
+                          "%s[%zu]: %.9g, expected %.9g within %g",
                           a.name, j, (double)got->data[j], (double)a.data[j], limit);
         found++;
     }
@@ -80,7 +82,8 @@ START_TEST(golden_gradients_of_activations)
         struct keep k = {.only = -1};
         struct attn_plan plan = {.threads = 1 + number % 2};
         struct asked_editor e = asked_edit_list(&a, golden_get(row, "edits"), t, from, &plan);
-        struct attn_slopes *s = slopes_of(a.model, m, t, "*,result", (struct attn_slopes_opts){.plan = plan, .editor = e.editor});
+        struct attn_slopes *s = slopes_of(a.model, m, t,
+                                          "*,result", (struct attn_slopes_opts){.plan = plan, .editor = e.editor});
         double value = golden_number(row, "value"), off = golden_number(row, "float32_max_abs_difference");
         ck_assert_double_eq_tol(attn_slopes_value(s), value, asked_limit(off, 1 + fabs(value)));
         keep_slopes(&k, s);
@@ -100,20 +103,23 @@ END_TEST
 
 /* ---- differences ---- */
 
-#define NATIVE(more) "{\"model_type\": \"attn-decoder\", \"vocab_size\": 31, \"n_ctx\": 60, \"n_layer\": 2, \"n_head\": 4, " \
+#define NATIVE(more) "{\"model_type\": \"attn-decoder\", \"vocab_size\": 31, \"n_ctx\": 60, \"n_layer\": 2, " \
+    "\"n_head\": 4, " \
     "\"n_kv_head\": 2, \"d_model\": 24, \"d_head\": 10, \"d_value\": 6, \"unembed\": true, " more "}"
 static const char *const configs[] = {
-    NATIVE("\"residual\": true, \"output_projection\": true, \"norm\": \"layernorm\", \"position\": \"learned\", \"mlp\": "
-           "\"gelu\", \"d_mlp\": 32, \"bias\": true"),
-    NATIVE("\"residual\": true, \"output_projection\": true, \"norm\": \"rmsnorm\", \"position\": \"rope\", \"mlp\": \"swiglu\", "
-           "\"d_mlp\": 32, \"tied\": false"),
-    NATIVE("\"residual\": true, \"output_projection\": true, \"norm\": \"none\", \"position\": \"none\", \"mlp\": \"none\", "
-           "\"mask\": \"none\""),
-    NATIVE("\"residual\": false, \"output_projection\": false, \"norm\": \"none\", \"position\": \"learned\", \"mlp\": \"none\""),
-    NATIVE("\"residual\": false, \"output_projection\": true, \"norm\": \"layernorm\", \"position\": \"learned\", \"mlp\": "
-           "\"gelu_new\", \"d_mlp\": 32"),
+    NATIVE("\"residual\": true, \"output_projection\": true, \"norm\": \"layernorm\", \"position\": "
+           "\"learned\", \"mlp\": \"gelu\", \"d_mlp\": 32, \"bias\": true"),
+    NATIVE("\"residual\": true, \"output_projection\": true, \"norm\": \"rmsnorm\", \"position\": \"rope\", \"mlp\": "
+           "\"swiglu\", \"d_mlp\": 32, \"tied\": false"),
+    NATIVE("\"residual\": true, \"output_projection\": true, \"norm\": \"none\", \"position\": \"none\", "
+           "\"mlp\": \"none\", \"mask\": \"none\""),
+    NATIVE("\"residual\": false, \"output_projection\": false, \"norm\": \"none\", \"position\": \"learned\", "
+           "\"mlp\": \"none\""),
+    NATIVE("\"residual\": false, \"output_projection\": true, \"norm\": \"layernorm\", \"position\": "
+           "\"learned\", \"mlp\": \"gelu_new\", \"d_mlp\": 32"),
 };
-static const char *const kinds[] = {NULL, "full", "causal", "causal-renorm", "window:3", "strided:2,3", "random:2,2,5", "block:4"};
+static const char *const kinds[] = {NULL, "full", "causal", "causal-renorm", "window:3", "strided:2,3",
+                                    "random:2,2,5", "block:4"};
 static const char *const metrics[] = {"logit(3)-2*logprob(5,pos=4)", "loss"};
 enum { CONFIGS = sizeof configs / sizeof *configs, KINDS = sizeof kinds / sizeof *kinds, TOKENS = 13 };
 
@@ -136,12 +142,14 @@ static int step_edit(void *self, const struct attn_probe *p, float *data, struct
     for (size_t h = 0; h < p->heads; h++)
         for (size_t t = 0; t < p->rows; t++)
             for (size_t j = 0; j < p->cols; j++)
-                data[h * p->ld_head + t * p->ld + j] += s->by * s->along[((p->head0 + h) * T + p->row0 + t) * p->cols + j];
+                data[h * p->ld_head + t * p->ld + j] += s->by *
+                    s->along[((p->head0 + h) * T + p->row0 + t) * p->cols + j];
     return 0;
 }
 
 /* What is differentiated: a metric of a text, with edits or without. */
-struct question { const struct attn_model *m; struct attn_plan plan; const struct attn_metric *metric; const struct attn_tokens *t;
+struct question { const struct attn_model *m; struct attn_plan plan; const struct attn_metric *metric;
+                  const struct attn_tokens *t;
                   struct attn_editor *editor; float h; double bound; };
 
 static double stepped(const struct question *of, struct step s)
@@ -174,7 +182,8 @@ static void expect_rise(const struct question *of, const struct kept *g)
     for (int i = 0; i < 4; i++)         /* fourth order: the error is that of the runs, about 1e-6 / h */
         v[i] = stepped(of, (struct step){along, g->name, h * (float)(i < 2 ? i + 1 : 1 - i)});
     slope = (8 * (v[0] - v[2]) - (v[1] - v[3])) / (12 * (double)h);
-    ck_assert_msg(fabs(slope - size) < (of->bound > 0 ? of->bound : 1e-3) * (1 + size), "%s: slope %.9g, gradient %.9g", g->name, slope, size);
+    ck_assert_msg(fabs(slope - size) < (of->bound > 0 ? of->bound : 1e-3) * (1 + size),
+                  "%s: slope %.9g, gradient %.9g", g->name, slope, size);
     free(along);
 }
 
@@ -227,8 +236,9 @@ START_TEST(further_gradients_are_differences)
     if (!path)
         return;
     ck_assert_msg(!attn_model_open(&m, path, &err), "%s", err.msg);
-    /* Their embeddings are about as small as 2e-2, so steps are shorter, and the runs' own error weighs more: 3e-3.  A step that
-     * crosses the corner of a ReLU misses a bit of the slope: steps are shorter still, and the bound is 1e-2. */
+    /* Their embeddings are about as small as 2e-2, so steps are shorter, and the runs' own error weighs more:
+     * 3e-3.  A step that crosses the corner of a ReLU misses a bit of the slope: steps are shorter still, and the
+     * bound is 1e-2. */
     attn_model_info(m, &info);
     bool corners = !strcmp(info.mlp, "relu");
     expect_differences(m, further_kinds[_i % FURTHER_KINDS], corners ? 3e-4F : 2e-3F, corners ? 1e-2 : 3e-3);
@@ -236,7 +246,8 @@ START_TEST(further_gradients_are_differences)
 }
 END_TEST
 
-/* BLOOM with "apply_residual_connection_post_layernorm": what a norm gives is read by the branch and goes on as the stream. */
+/* BLOOM with "apply_residual_connection_post_layernorm": what a norm gives is read by the branch and goes on
+ * as the stream. */
 START_TEST(gradients_of_a_stream_from_norms_are_differences)
 {
     struct attn_err err = {0};
@@ -251,8 +262,10 @@ END_TEST
 
 /* What an edit lets through, and what it mixes: a component is taken out of all columns, hidden dots among them. */
 static const char *const through[] = {
-    "dots -= proj(from)", "L1.dots[head=0,2] -= proj(from)", "scores -= proj(from)", "pattern -= proj(from)", "context -= proj(from)",
-    "L0H1 -= proj(from)", "q[pos=2-8,col=1-3] -= proj(from)", "pattern = uniform", "scores[key=0,3] = -inf", "dots *= 0.5",
+    "dots -= proj(from)", "L1.dots[head=0,2] -= proj(from)", "scores -= proj(from)", "pattern -= proj(from)",
+    "context -= proj(from)",
+    "L0H1 -= proj(from)", "q[pos=2-8,col=1-3] -= proj(from)", "pattern = uniform", "scores[key=0,3] = -inf",
+    "dots *= 0.5",
     "L0.resid_post[pos=3] = from", "v *= 0.5",
 };
 
@@ -270,7 +283,8 @@ START_TEST(gradients_pass_through_edits)
     struct asked_editor e = asked_edit(&a, &through[_i], 1, t, from, &of.plan);
     struct keep k = {.only = -1};
     of.editor = e.editor;
-    struct attn_slopes *s = slopes_of(a.model, metric, t, "*", (struct attn_slopes_opts){.plan = of.plan, .editor = e.editor});
+    struct attn_slopes *s = slopes_of(a.model, metric, t,
+                                      "*", (struct attn_slopes_opts){.plan = of.plan, .editor = e.editor});
     keep_slopes(&k, s);
     for (size_t j = 0; j < k.n; j++)
         expect_rise(&of, &k.a[j]);
@@ -284,9 +298,11 @@ START_TEST(gradients_pass_through_edits)
 }
 END_TEST
 
-/* The same under a soft cap, whose slope depends on what edits of dots have made of the scores, but not on edits of these. */
+/* The same under a soft cap, whose slope depends on what edits of dots have made of the scores, but not on
+ * edits of these. */
 static const char *const capped[][2] = {
-    {"dots -= proj(from)", NULL}, {"L1.dots[head=0,2] -= proj(from)", NULL}, {"dots *= 3", NULL}, {"dots += 2", "scores *= 0.7"},
+    {"dots -= proj(from)", NULL}, {"L1.dots[head=0,2] -= proj(from)", NULL}, {"dots *= 3", NULL},
+    {"dots += 2", "scores *= 0.7"},
     {"L0.dots[key=0,3] = 1.5", "L1.scores -= proj(from)"}, {"scores *= 2", "pattern *= 0.5"},
 };
 
@@ -303,11 +319,13 @@ START_TEST(gradients_pass_through_edits_under_a_cap)
     }
     struct attn_tokens *t = asked_tokens(ids, TOKENS), *from = asked_tokens(other, TOKENS);
     struct attn_metric *metric = asked_metric(&a, metrics[0], ids, TOKENS, ids);
-    struct question of = {.m = a.model, .plan.threads = 2, .metric = metric, .t = t, .h = 2e-3F, .bound = 3e-3};  /* as above */
+    /* as above */
+    struct question of = {.m = a.model, .plan.threads = 2, .metric = metric, .t = t, .h = 2e-3F, .bound = 3e-3};
     struct asked_editor e = asked_edit(&a, capped[_i], capped[_i][1] ? 2 : 1, t, from, &of.plan);
     struct keep k = {.only = -1};
     of.editor = e.editor;
-    struct attn_slopes *s = slopes_of(a.model, metric, t, "*", (struct attn_slopes_opts){.plan = of.plan, .editor = e.editor});
+    struct attn_slopes *s = slopes_of(a.model, metric, t,
+                                      "*", (struct attn_slopes_opts){.plan = of.plan, .editor = e.editor});
     keep_slopes(&k, s);
     for (size_t j = 0; j < k.n; j++)
         expect_rise(&of, &k.a[j]);
@@ -356,7 +374,8 @@ START_TEST(threads_change_no_bit_and_times_multiplies)
 END_TEST
 
 static const struct { const char *metric, *kind; double dropout; bool bf16; const char *part; } refused[] = {
-    {"rank(3)", NULL, 0, false, "a rank moves in steps"}, {"loss", "linear", 0, false, "linear attention has no backward pass"},
+    {"rank(3)", NULL, 0, false, "a rank moves in steps"},
+    {"loss", "linear", 0, false, "linear attention has no backward pass"},
     {"loss", NULL, 0.5, false, "dropout"}, {"loss", NULL, 0, true, "in float32, not in bf16"},
 };
 

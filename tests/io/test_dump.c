@@ -29,7 +29,8 @@ static int read_npy(const char *bytes, size_t len, const char *name, struct attn
 
 static const struct corpus_fault npy_faults[] = {
     {"n_magic.npy", "expected it to begin with"},   {"n_nothing.npy", "expected it to begin with"},
-    {"n_version.npy", "version 4.0"},               {"n_header_cut.npy", "cut short: its header has 118 bytes, 50 follow"},
+    {"n_version.npy", "version 4.0"},
+    {"n_header_cut.npy", "cut short: its header has 118 bytes, 50 follow"},
     {"n_header_beyond.npy", "cut short"},           {"n_data_cut.npy", "23 bytes of numbers follow"},
     {"n_data_more.npy", "25 bytes of numbers"},     {"n_int.npy", "type '<i8', expected floats"},
     {"n_bool.npy", "type '|b1'"},                   {"n_complex.npy", "type '<c8'"},
@@ -122,7 +123,8 @@ static const struct corpus_fault tidy_faults[] = {
     {"n_quote.csv", "a quote is not closed"},       {"n_no_name.csv", "expected a name"},
     {"n_row_word.csv", "row and col are no numbers"}, {"n_head_word.csv", "the head is no number"},
     {"n_value.csv", "line 2: 'one' is not a number"}, {"n_start.csv", "in the order in which"},
-    {"n_jump.csv", "line 3: expected rows and columns in the order"}, {"n_back.csv", "line 4: expected rows and columns in the order"},
+    {"n_jump.csv", "line 3: expected rows and columns in the order"},
+    {"n_back.csv", "line 4: expected rows and columns in the order"},
     {"n_first_row_longer.csv", "line 12: expected rows and columns in the order"},
     {"n_ragged.csv", "line 5: expected rows and columns in the order"}, {"n_short.csv", "another shape"},
     {"n_heads_differ.csv", "another shape"},        {"n_twice.csv", "'x' is there twice"},
@@ -152,7 +154,8 @@ static struct attn_array npy(const char *file)
     return a;
 }
 
-static const char *const same[] = {"y_f2.npy", "y_f4.npy", "y_f8.npy", "y_big_f2.npy", "y_big_f4.npy", "y_big_f8.npy", "y_v1.npy",
+static const char *const same[] = {"y_f2.npy", "y_f4.npy", "y_f8.npy", "y_big_f2.npy", "y_big_f4.npy",
+                                   "y_big_f8.npy", "y_v1.npy",
                                    "y_v2.npy", "y_v3.npy", "y_fortran.npy"};
 
 START_TEST(test_every_type_gives_the_same_numbers)
@@ -284,9 +287,10 @@ START_TEST(test_safetensors)
     const struct { double d[2]; int64_t id[2]; float f[2]; uint16_t half[2], brain[2]; } data = {
         {1.5, -3}, {7, 9}, {1.5f, -3}, {0x3e00, 0xc200}, {0x3fc0, 0xc040}};
     struct attn_dump *d = dump(tensors(
-        "{\"d\":{\"dtype\":\"F64\",\"shape\":[2],\"data_offsets\":[0,16]},\"tokens\":{\"dtype\":\"I64\",\"shape\":[1,2],\"data_offsets\":[16,32]},"
-        "\"f\":{\"dtype\":\"F32\",\"shape\":[1,2],\"data_offsets\":[32,40]},\"half\":{\"dtype\":\"F16\",\"shape\":[2,1],\"data_offsets\":[40,44]},"
-        "\"brain\":{\"dtype\":\"BF16\",\"shape\":[2],\"data_offsets\":[44,48]},\"__metadata__\":{\"format\":\"pt\"}}", &data, 48));
+        "{\"d\":{\"dtype\":\"F64\",\"shape\":[2],\"data_offsets\":[0,16]},\"tokens\":{\"dtype\":\"I64\",\"shape\":[1,"
+        "2],\"data_offsets\":[16,32]},\"f\":{\"dtype\":\"F32\",\"shape\":[1,2],\"data_offsets\":[32,40]},"
+        "\"half\":{\"dtype\":\"F16\",\"shape\":[2,1],\"data_offsets\":[40,44]},\"brain\":{\"dtype\":\"BF16\","
+        "\"shape\":[2],\"data_offsets\":[44,48]},\"__metadata__\":{\"format\":\"pt\"}}", &data, 48));
     static const char *const names[] = {"d", "f", "half", "brain"};
     int32_t id;
     size_t len;
@@ -303,8 +307,10 @@ END_TEST
 START_TEST(test_safetensors_refused)
 {
     static const struct { const char *entry, *says; } bad[] = {
-        {"{\"x\":{\"dtype\":\"I64\",\"shape\":[1],\"data_offsets\":[0,8]}}", "'x' holds numbers of type I64, expected F32, F16 or BF16"},
-        {"{\"tokens\":{\"dtype\":\"I64\",\"shape\":[1],\"data_offsets\":[0,8]}}", "token 0 has id -1, expected 0 to 2147483647"},
+        {"{\"x\":{\"dtype\":\"I64\",\"shape\":[1],\"data_offsets\":[0,8]}}",
+         "'x' holds numbers of type I64, expected F32, F16 or BF16"},
+        {"{\"tokens\":{\"dtype\":\"I64\",\"shape\":[1],\"data_offsets\":[0,8]}}",
+         "token 0 has id -1, expected 0 to 2147483647"},
         {"{\"x\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,8]}}", "x.safetensors"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct attn_err err = {0};
@@ -357,7 +363,8 @@ START_TEST(test_a_manifest_of_ours_is_believed)
     expect_arrays(3, NULL);
     put("manifest.json", MANIFEST("{\"file\":\"b.csv\",\"name\":\"b\"},{\"file\":\"a.csv\",\"name\":\"a\"}"));
     expect_arrays(2, ": 1 file not in its manifest was not read, such as c\xEF\xBF\xBD.csv");
-    put("manifest.json", MANIFEST("{\"file\":\"b.csv\",\"name\":\"b\"},{\"file\":\"x.csv\",\"name\":\"x\"},{\"file\":\"y.csv\",\"name\":\"y\"}"));
+    put("manifest.json", MANIFEST("{\"file\":\"b.csv\",\"name\":\"b\"},{\"file\":\"x.csv\",\"name\":\"x\"},"
+                                  "{\"file\":\"y.csv\",\"name\":\"y\"}"));
     expect_arrays(1, ": 2 files not in its manifest were not read, such as a.csv; ");
     expect_arrays(1, ": 2 files that its manifest lists are missing, such as x.csv");
 }
@@ -384,7 +391,8 @@ static void put_npy(const char *leaf, const char *shape, size_t n)
     put_npy_from(leaf, shape, n, 0);
 }
 
-/* steps.npy numbers the first axis of every other array, as `train --watch` writes them; otherwise it is an array like others. */
+/* steps.npy numbers the first axis of every other array, as `train --watch` writes them; otherwise it is an
+ * array like others. */
 START_TEST(test_steps)
 {
     put_npy("steps.npy", "(2,)", 2);
@@ -444,7 +452,8 @@ END_TEST
 /* Of another program a manifest may be about anything. */
 START_TEST(test_a_manifest_of_others)
 {
-    static const char *const texts[] = {"{\"name\":\"an app\"}", "{\"files\":[\"embed.csv\"]}", "{\"files\":3}", "{\"files\":[[1],{}]}"};
+    static const char *const texts[] = {"{\"name\":\"an app\"}", "{\"files\":[\"embed.csv\"]}", "{\"files\":3}",
+                                        "{\"files\":[[1],{}]}"};
     put("embed.csv", "token,0\na,5\nb,6\n");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         put("manifest.json", texts[i]);

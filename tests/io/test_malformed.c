@@ -56,7 +56,8 @@ static void expect_words(const cJSON *c, const char *dir, int rc, const struct a
     const cJSON *word;
     ck_assert_msg(rc != 0, "%s was accepted", dir);
     cJSON_ArrayForEach(word, golden_get(c, "message_should_mention"))
-        ck_assert_msg(strstr(err->msg, word->valuestring) != NULL, "%s: '%s' lacks '%s'", dir, err->msg, word->valuestring);
+        ck_assert_msg(strstr(err->msg, word->valuestring) != NULL,
+                      "%s: '%s' lacks '%s'", dir, err->msg, word->valuestring);
 }
 
 START_TEST(each_fault_is_named)
@@ -89,7 +90,8 @@ START_TEST(each_model_is_refused)
     int faults = 0;
     cJSON_ArrayForEach(c, golden_get(manifest, "cases")) {
         const cJSON *file = golden_find(c, "file");
-        bool ours = file && (!strcmp(file->valuestring, "config.json") || !strcmp(file->valuestring, "model.safetensors"));
+        bool ours = file &&
+            (!strcmp(file->valuestring, "config.json") || !strcmp(file->valuestring, "model.safetensors"));
         const char *dir = golden_string(c, "dir");
         struct attn_err err = {0};
         struct attn_model *m = NULL;

@@ -325,7 +325,8 @@ START_TEST(test_norms_before_their_weight)
 {
     const float bare[] = {1, -1, 1, -1, -1, 1, 1, -1}, weighted[] = {2, -0.5f, 2, -0.5f, -2, 0.5f, 2, -0.5f};
     const struct { const float *a, *b; bool agree, folded; } cases[] = {
-        {bare, bare, true, false}, {bare, weighted, true, true}, {weighted, weighted, true, false}, {weighted, bare, false, false}};
+        {bare, bare, true, false}, {bare, weighted, true, true}, {weighted, weighted, true, false},
+        {weighted, bare, false, false}};
     for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
         struct attn_dump *a = dump(), *b = dump();
         struct attn_diff *d;
@@ -339,7 +340,8 @@ START_TEST(test_norms_before_their_weight)
         const struct attn_diff_row *row = attn_diff_rows(d, &n);
         const char *form = attn_diff_form(d, row, NULL);
         ck_assert_uint_eq(n, 1);
-        ck_assert_int_eq(attn_diff_first(d) == NULL, cases[i / 2].agree && (folded || cases[i / 2].a == cases[i / 2].b));
+        ck_assert_int_eq(attn_diff_first(d) == NULL,
+                         cases[i / 2].agree && (folded || cases[i / 2].a == cases[i / 2].b));
         ck_assert_int_eq(form && !strcmp(form, "folded"), folded);
         attn_diff_free(d);
         attn_dump_free(a);

@@ -1,4 +1,5 @@
-/* The tokens in an archive: as NumPy reads them, as NumPy writes them, and what plot and diff make of them; and its heads. */
+/* The tokens in an archive: as NumPy reads them, as NumPy writes them, and what plot and diff make of them;
+ * and its heads. */
 #include "suites.h"
 
 #include "scratch.h"
@@ -9,12 +10,15 @@
 #include <string.h>
 
 static const struct { const char *input, *python; } read_cases[] = {
-    {"-m tiny -s 'Lily lost 日本 é'", "assert ''.join(t).encode('utf8').replace(b'\\xef\\xbf\\xbd', b'') == 'Lily lost  '.encode(), list(t)"},
-    {"-m life -s 'Life is short, eat dessert first'", "assert list(t) == ['Life', 'is', 'short', 'eat', 'dessert', 'first'], list(t)"},
+    {"-m tiny -s 'Lily lost 日本 é'",
+     "assert ''.join(t).encode('utf8').replace(b'\\xef\\xbf\\xbd', b'') == 'Lily lost  '.encode(), list(t)"},
+    {"-m life -s 'Life is short, eat dessert first'",
+     "assert list(t) == ['Life', 'is', 'short', 'eat', 'dessert', 'first'], list(t)"},
     {"-m tiny --ids 5,1,2", "assert list(t) == ['5', '1', '2'], list(t)"},
     {"-m tiny --ids 300,301 --labels auto", "assert len(t) == 2 and all(not x.isdigit() for x in t), list(t)"},
-    {"-m life -s 'Life is short' --cross 'eat dessert'", "assert list(t) == ['Life', 'is', 'short'] and list(z['context_tokens']) == "
-     "['eat', 'dessert'], list(z['context_tokens'])"},
+    {"-m life -s 'Life is short' --cross 'eat dessert'",
+     "assert list(t) == ['Life', 'is', 'short'] and list(z['context_tokens']) == ['eat', 'dessert'], "
+     "list(z['context_tokens'])"},
 };
 
 START_TEST(numpy_reads_them)
@@ -23,8 +27,10 @@ START_TEST(numpy_reads_them)
     if (!python)
         return;
     succeed(printed("\"$A\" run %s --show pattern -o $D/x.npz", read_cases[_i].input));
-    succeed(printed("%s -c \"\nimport numpy\nz = numpy.load('$D/x.npz')\nt = z['tokens']\nassert t.dtype.kind == 'U' and t.ndim == 1, t\n"
-                    "assert len(t) == z['blocks.0.attn.pattern'].shape[1]\nassert z.files[0] == 'blocks.0.attn.pattern'\n%s\"", python,
+    succeed(printed("%s -c \"\nimport numpy\nz = numpy.load('$D/x.npz')\nt = z['tokens']\n"
+                    "assert t.dtype.kind == 'U' and t.ndim == 1, t\n"
+                    "assert len(t) == z['blocks.0.attn.pattern'].shape[1]\n"
+                    "assert z.files[0] == 'blocks.0.attn.pattern'\n%s\"", python,
                     read_cases[_i].python));
 }
 END_TEST
@@ -34,7 +40,8 @@ START_TEST(what_numpy_wrote_is_read)
     const char *python = python_with("numpy");
     if (!python)
         return;
-    succeed("\"$A\" run -m life -s 'Life is short' --show pattern,scores,context -o $D/ours.npz; \"$A\" plot $D/ours.npz >$D/want; grep -q short $D/want");
+    succeed("\"$A\" run -m life -s 'Life is short' --show pattern,scores,context -o $D/ours.npz; "
+            "\"$A\" plot $D/ours.npz >$D/want; grep -q short $D/want");
     succeed(printed("%s -c \"\nimport numpy\nz = dict(numpy.load('$D/ours.npz'))\nnumpy.savez('$D/theirs.npz', **z)\n"
                     "z['tokens'] = z['tokens'].astype('>U7')\nnumpy.savez('$D/big.npz', **z)\n"
                     "z['tokens'] = numpy.array(['Life', 'was', 'short'])\nnumpy.savez('$D/other.npz', **z)\n"
@@ -58,20 +65,23 @@ END_TEST
 START_TEST(plot_and_diff_know_them)
 {
     succeed("for f in npz json; do \"$A\" run -m life -s 'Life is short' --show pattern,context -o $D/a.$f; done");
-    succeed("\"$A\" run -m life -s 'Life is eat' --show pattern,context -o $D/b.npz; \"$A\" run -m life -s 'dessert Life is' --show pattern,context -o $D/c.npz");
+    succeed("\"$A\" run -m life -s 'Life is eat' --show pattern,context -o $D/b.npz; "
+            "\"$A\" run -m life -s 'dessert Life is' --show pattern,context -o $D/c.npz");
     expect("\"$A\" plot $D/a.npz", 0, "short");
     expect("\"$A\" diff $D/a.npz $D/a.json", 0, "nothing differs");
     expect("\"$A\" diff $D/a.npz $D/b.npz", 1, "token 2 is 'short' in A and 'eat' in B");
     expect("\"$A\" diff $D/a.json $D/b.npz", 1, "token 2 is 'short' in A and 'eat' in B");
     expect("\"$A\" diff $D/a.npz $D/b.npz --format json", 1, "\"blocks.0.attn.pattern\"");
     expect_exactly("\"$A\" diff $D/a.npz $D/c.npz --all | grep -c '^only\\|tokens.npy' || true", "0\n");
-    expect("\"$A\" run -m life -s 'Life is short' --patch L0.attn.context --patch-from $D/a.npz --show tokens", 0, "short");
+    expect("\"$A\" run -m life -s 'Life is short' --patch L0.attn.context --patch-from $D/a.npz --show tokens",
+           0, "short");
 }
 END_TEST
 
 START_TEST(every_text_of_a_batch_has_its_own)
 {
-    succeed("printf 'Life is short\\neat dessert\\n' >$D/in; \"$A\" batch -m life -f $D/in --format npz --show pattern -o $D/out");
+    succeed("printf 'Life is short\\neat dessert\\n' >$D/in; \"$A\" batch -m life -f $D/in --format npz --show pattern "
+            "-o $D/out");
     expect("\"$A\" plot $D/out/000000/*.npz", 0, "short");
     expect("\"$A\" plot $D/out/000001/*.npz", 0, "dessert");
     expect_same("\"$A\" plot $D/out/000001", "\"$A\" plot $D/out/000001/*.npz");
@@ -86,8 +96,8 @@ START_TEST(heads_keep_their_numbers)
 {
     static const char *const chosen[] = {"1,3", "3", "0,1", "0,2,3", "1,2,3"};
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
-        succeed(printed("for f in npz json; do \"$A\" run -m life-4-heads --head %s -s 'Life is short' --show pattern,context,v "
-                        "-o $D/x.$f; done", chosen[i]));
+        succeed(printed("for f in npz json; do \"$A\" run -m life-4-heads --head %s -s 'Life is short' --show "
+                        "pattern,context,v -o $D/x.$f; done", chosen[i]));
         expect_same("\"$A\" plot $D/x.npz --show pattern", "\"$A\" plot $D/x.json --show pattern");
         expect("\"$A\" diff $D/x.npz $D/x.json", 0, "nothing differs");
     }
@@ -95,16 +105,19 @@ START_TEST(heads_keep_their_numbers)
 }
 END_TEST
 
-static const char *const odd_heads[] = {"heads ", "heads 1", "heads 1,3,2", "heads 1,", "heads ,1", "heads 1,x", "heads 1;3", "heads1,3",
+static const char *const odd_heads[] = {"heads ", "heads 1", "heads 1,3,2", "heads 1,", "heads ,1", "heads 1,x",
+                                        "heads 1;3", "heads1,3",
                                         "1,3", "heads 1,99999999999999999999999", "heads -1,3", "heads 1,3 ",
                                         "heads 1;3 mask causal", "mask heads 1,3", "mask", "mask strange:9"};
 
 START_TEST(what_is_no_list_of_heads_is_ignored)
 {
     succeed("\"$A\" run -m life-4-heads --head 0,1 -s 'Life is short' --show pattern -o $D/first.npz");
-    succeed("\"$A\" run -m life-4-heads --head 1,3 -s 'Life is short' --show pattern -o $D/ours.npz; \"$A\" plot $D/ours.npz >$D/want");
+    succeed("\"$A\" run -m life-4-heads --head 1,3 -s 'Life is short' --show pattern -o $D/ours.npz; "
+            "\"$A\" plot $D/ours.npz >$D/want");
     for (size_t i = 0; i < sizeof odd_heads / sizeof *odd_heads; i++) {
-        succeed(printed("$PYTHON -c \"\nimport zipfile\na = zipfile.ZipFile('$D/ours.npz')\ni = a.getinfo('blocks.0.attn.pattern.npy')\n"
+        succeed(printed("$PYTHON -c \"\nimport zipfile\na = zipfile.ZipFile('$D/ours.npz')\n"
+                        "i = a.getinfo('blocks.0.attn.pattern.npy')\n"
                         "assert a.testzip() is None and i.comment == b'heads 1,3 mask full', i.comment\n"
                         "for name, comment in ('same', i.comment), ('odd', b'%s'):\n"
                         "    with zipfile.ZipFile('$D/%%s.npz' %% name, 'w') as z:\n"
@@ -132,10 +145,13 @@ static const struct { const char *type, *shape, *bytes, *says; } hostile[] = {
 
 START_TEST(hostile_texts_are_refused)
 {
-    succeed(printed("$PYTHON -c \"\nimport zipfile\nh = b'{\\'descr\\': \\'%s\\', \\'fortran_order\\': False, \\'shape\\': %s, }'\n"
-                    "h = h.ljust(117) + b'\\n'\nn = b'{\\'descr\\': \\'<f4\\', \\'fortran_order\\': False, \\'shape\\': (1, 1), }'.ljust(117) + b'\\n'\n"
+    succeed(printed("$PYTHON -c \"\nimport zipfile\n"
+                    "h = b'{\\'descr\\': \\'%s\\', \\'fortran_order\\': False, \\'shape\\': %s, }'\n"
+                    "h = h.ljust(117) + b'\\n'\nn = b'{\\'descr\\': \\'<f4\\', \\'fortran_order\\': False, "
+                    "\\'shape\\': (1, 1), }'.ljust(117) + b'\\n'\n"
                     "m = b'\\x93NUMPY\\x01\\x00\\x76\\x00'\n"
-                    "with zipfile.ZipFile('$D/x.npz', 'w') as z:\n z.writestr('x.npy', m + n + bytes(4))\n z.writestr('tokens.npy', m + h + %s)\"",
+                    "with zipfile.ZipFile('$D/x.npz', 'w') as z:\n z.writestr('x.npy', m + n + bytes(4))\n"
+                    " z.writestr('tokens.npy', m + h + %s)\"",
                     hostile[_i].type, hostile[_i].shape, hostile[_i].bytes));
     expect("\"$A\" plot $D/x.npz 2>&1", hostile[_i].says ? 1 : 0, hostile[_i].says ? hostile[_i].says : "x");
 }

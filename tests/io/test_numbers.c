@@ -51,12 +51,15 @@ static void expect_refused(int rc, const char *part)
 
 static const struct { const char *typed, *numbers; } typed[] = {
     {"1 0 1; 0 2 2", "[2, 3] 1 0 1 0 2 2"}, {"1,0,1;0,2,2", "[2, 3] 1 0 1 0 2 2"}, {"1 0\n0 1\n", "[2, 2] 1 0 0 1"},
-    {"1 2 3", "[1, 3] 1 2 3"}, {"-.5", "[1, 1] -0.5"}, {"[1, 2]", "[2] 1 2"}, {"[[1,0,1],[0,2,2]]", "[2, 3] 1 0 1 0 2 2"},
+    {"1 2 3", "[1, 3] 1 2 3"}, {"-.5", "[1, 1] -0.5"}, {"[1, 2]", "[2] 1 2"},
+    {"[[1,0,1],[0,2,2]]", "[2, 3] 1 0 1 0 2 2"},
     {"[[1. 0.]\n [0. 1.]]", "[2, 2] 1 0 0 1"}, {"[[[1, 2]], [[3, 4]]]", "[2, 1, 2] 1 2 3 4"},
     {"tensor([[ 0.5, -2.]], grad_fn=<MmBackward0>)", "[1, 2] 0.5 -2"}, {"np.array([[1, 2]])", "[1, 2] 1 2"},
     {"array([[1., 2.]], dtype=float32)", "[1, 2] 1 2"}, {"[1 0; 0 1]", "[2, 2] 1 0 0 1"},
-    {"True False; False True", "[2, 2] 1 0 0 1"}, {"0 -inf; inf nan", "[2, 2] 0 -inf inf nan"}, {"1 0;\n0 1", "[2, 2] 1 0 0 1"},
-    {"[[1, 2,], [3, 4]]", "[2, 2] 1 2 3 4"}, {"１，０；０　−∞", "[2, 2] 1 0 0 -inf"}, {"［［1，2］、［3，4］］", "[2, 2] 1 2 3 4"}, {"－１．５", "[1, 1] -1.5"},
+    {"True False; False True", "[2, 2] 1 0 0 1"}, {"0 -inf; inf nan", "[2, 2] 0 -inf inf nan"},
+    {"1 0;\n0 1", "[2, 2] 1 0 0 1"},
+    {"[[1, 2,], [3, 4]]", "[2, 2] 1 2 3 4"}, {"１，０；０　−∞", "[2, 2] 1 0 0 -inf"}, {"［［1，2］、［3，4］］", "[2, 2] 1 2 3 4"},
+    {"－１．５", "[1, 1] -1.5"},
 };
 
 START_TEST(typed_numbers)
@@ -71,11 +74,14 @@ static const struct { const char *typed, *why; } refused[] = {
     {"1 0; 2", "--q: row 1 has 1 number, row 0 has 2"}, {"1,,2", "--q: row 0: number 1 is missing beside a comma"},
     {"1 2,", "number 2 is missing"}, {"1 x", "row 0, number 1: found 'x', expected a number"},
     {"[[1, 2], [3]]", "row 1 has 1 number, one before it 2"}, {"[1, [2]]", "found a list, expected a number"},
-    {"[[1, 2], 3]", "found '3', expected a list"}, {"[[1, 2]", "1 bracket is not closed"}, {"[]", "there are no numbers"},
+    {"[[1, 2], 3]", "found '3', expected a list"}, {"[[1, 2]", "1 bracket is not closed"},
+    {"[]", "there are no numbers"},
     {"[[1, 2, ..., 3]]", "'...' stands for numbers that were left out"}, {"[1] 2", "found '2' after the last bracket"},
-    {"[1,,2]", "expected a number before it"}, {"[[[[[[[[[1]]]]]]]]]", "at most 8 lists"}, {"1;0;1\n0;2;2", "row 2: numbers are "
+    {"[1,,2]", "expected a number before it"}, {"[[[[[[[[[1]]]]]]]]]", "at most 8 lists"},
+    {"1;0;1\n0;2;2", "row 2: numbers are "
      "separated by ; as well as by line feeds"}, {"tensor([[1, 2]]) + 1", "after the last bracket"},
-    {"[1,0],[0,1]", "found ',[0,1]' after the last bracket, expected the end, or one more pair of brackets around all rows"}, {"1，一", "found '一'"},
+    {"[1,0],[0,1]", "found ',[0,1]' after the last bracket, expected the end, or one more pair of brackets around "
+     "all rows"}, {"1，一", "found '一'"},
 };
 
 START_TEST(typed_nonsense)
@@ -105,14 +111,17 @@ static void expect_labels(const struct attn_dump_list *list, const char *labels)
 }
 
 static const struct { const char *table, *numbers, *rows, *cols; } tables[] = {
-    {",x,y\nLife,1,2\nis,3,4\n", "[2, 2] 1 2 3 4", "Life is", "x y"}, {"token,0,1\r\nLife,1,2\r\n", "[1, 2] 1 2", "Life", "0 1"},
-    {"Life,1,2\nis,3,4\n", "[2, 2] 1 2 3 4", "Life is", ""}, {"\xEF\xBB\xBF\"\",\"a,b\"\n\"c\"\"d\",-inf\n\n", "[1, 1] -inf", "c\"d", "a,b"},
+    {",x,y\nLife,1,2\nis,3,4\n", "[2, 2] 1 2 3 4", "Life is", "x y"},
+    {"token,0,1\r\nLife,1,2\r\n", "[1, 2] 1 2", "Life", "0 1"},
+    {"Life,1,2\nis,3,4\n", "[2, 2] 1 2 3 4", "Life is", ""},
+    {"\xEF\xBB\xBF\"\",\"a,b\"\n\"c\"\"d\",-inf\n\n", "[1, 1] -inf", "c\"d", "a,b"},
     {"x\n1\n2\n", "[2, 1] 1 2", "", "x"}, {"x,y\na,1\n", "[1, 1] 1", "a", "y"},
     /* as spreadsheets write them where a comma is the point */
     {";x;y\nLife;0,5;1\nis;-1,25e2;4.5\n", "[2, 2] 0.5 1 -125 4.5", "Life is", "x y"},
     {"\"\";\"a;b\"\r\n\"c, d\";\"0,5\"\r\n", "[1, 1] 0.5", "c, d", "a;b"},
     {"0,5;1,25\n2,5;3\n", "[2, 2] 0.5 1.25 2.5 3", "", ""}, {"1;2\n3;4\n", "[2, 2] 1 2 3 4", "", ""},
-    {"\ta\tb\nx\t0,5\t1\n", "[1, 2] 0.5 1", "x", "a b"}, {",a,;,b\nx,1,2,3\n;,4,5,6\n", "[2, 3] 1 2 3 4 5 6", "x ;", "a ; b"},
+    {"\ta\tb\nx\t0,5\t1\n", "[1, 2] 0.5 1", "x", "a b"},
+    {",a,;,b\nx,1,2,3\n;,4,5,6\n", "[2, 3] 1 2 3 4 5 6", "x ;", "a ; b"},
 };
 
 START_TEST(tables_with_labels)
@@ -124,13 +133,17 @@ START_TEST(tables_with_labels)
 END_TEST
 
 static const struct { const char *table, *why; } torn[] = {
-    {"a,b\n1,2\n", "nobody can tell whether the numbers in its first column are labels"}, {"a,b\n", "no numbers below the first row"},
-    {",a,b\nx,1\n", "row 0 has 1 numbers, the first row has 2"}, {",a\nx,1,2\n", "row 0 has 2 numbers, the first row has 1"},
+    {"a,b\n1,2\n", "nobody can tell whether the numbers in its first column are labels"},
+    {"a,b\n", "no numbers below the first row"},
+    {",a,b\nx,1\n", "row 0 has 1 numbers, the first row has 2"},
+    {",a\nx,1,2\n", "row 0 has 2 numbers, the first row has 1"},
     {",a\nx,one\n", "row 0, column 0: found 'one', expected a number"}, {",a\n\"x,1\n", "row 1: a quote is not closed"},
-    {"token\nx\n", "no numbers beside the first column"}, {",a\n\xCE\xD2" ",1\n", "label 0 is not UTF-8: a spreadsheet saves a table as \"CSV UTF-8\""},
+    {"token\nx\n", "no numbers beside the first column"},
+    {",a\n\xCE\xD2" ",1\n", "label 0 is not UTF-8: a spreadsheet saves a table as \"CSV UTF-8\""},
     {"\xFF\xFE" "1,2\n", "the text is UTF-16, expected UTF-8"},
     {"layer,head,previous,x\n", "a table of heads, and no matrix"},
-    {"head,n,mean_metric,mean_effect\n0,5,0.5,0.2\n", "its columns are head,n,mean_metric,mean_effect, which are no numbers of one matrix: keep the first and the one to draw, as in: cut -d, -f1,4"},
+    {"head,n,mean_metric,mean_effect\n0,5,0.5,0.2\n", "its columns are head,n,mean_metric,mean_effect, which are no "
+     "numbers of one matrix: keep the first and the one to draw, as in: cut -d, -f1,4"},
     {"name,layer,head,value\n", "its columns are name,layer,head,value, which"},
 };
 
@@ -162,13 +175,15 @@ START_TEST(saved_arrays)
     expect_numbers(take_npy(">u2", false, "(1, 2)", bytes, 4), "[1, 2] 255 384");
     expect_numbers(take_npy("|b1", false, "(1, 1)", bytes + 2, 1), "[1, 1] 1");
     expect_numbers(take_npy("<f8", false, "(2,)", real, sizeof real), "[2] 0.5 -inf");
-    expect_refused(take_npy("<c8", false, "(1,)", real, 8), "holds numbers of type '<c8', expected floats ('<f2', '<f4' or '<f8') or "
-                                                         "whole numbers");
+    expect_refused(take_npy("<c8", false, "(1,)", real, 8),
+                                                         "holds numbers of type '<c8', expected floats ('<f2', '<f4' "
+                                                         "or '<f8') or whole numbers");
     expect_refused(take_npy("<i8", false, "(9223372036854775807, 4)", real, 8), "its shape and type ask for more than");
     struct attn_array a = {0};
     char header[] = "\x93NUMPY\x01\x00\x3c\x00{'descr': '<i4', 'fortran_order': False, 'shape': (1,), }\n\0\0\0";
     ck_assert_int_eq(attn_npy_read(&a, (unsigned char *)header, 10 + 0x3c + 4, "a.npy", &err), ATTN_EFORMAT);
-    ck_assert_str_eq(err.msg, "a.npy: holds numbers of type '<i4', expected floats ('<f2', '<f4' or '<f8'): convert it with "
+    ck_assert_str_eq(err.msg,
+                     "a.npy: holds numbers of type '<i4', expected floats ('<f2', '<f4' or '<f8'): convert it with "
                               ".astype('float32')");
 }
 END_TEST

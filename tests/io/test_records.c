@@ -15,7 +15,8 @@
 
 /* ---- what a reader says, as one text --------------------------------------------------- */
 
-/* Writes "NUMBER LINE ID TEXT;" for a record: strings in quotes, ids in brackets, - for an absent value, ! before an error. */
+/* Writes "NUMBER LINE ID TEXT;" for a record: strings in quotes, ids in brackets, - for an absent value, !
+ * before an error. */
 static void note(FILE *to, const struct attn_record *r)
 {
     const char *quote = r->id_is_number ? "" : "'";
@@ -95,18 +96,26 @@ static const char *read_fields(const char *name, const char *text)
 
 START_TEST(test_fields)
 {
-    ck_assert_str_eq(read_fields("a.ndjson", "{\"from\": \"a\\tb\", \"text\": \"c\\nd\", \"answer\": 7}\n{\"ids\": [1], \"answer\": [2, 3], \"x\": 0}\n"),
+    ck_assert_str_eq(read_fields("a.ndjson", "{\"from\": \"a\\tb\", \"text\": \"c\\nd\", \"answer\": 7}\n"
+                                 "{\"ids\": [1], \"answer\": [2, 3], \"x\": 0}\n"),
                      "0 1 - 'c\nd' from='a\tb' answer=[7];\n1 2 - [1] from= answer=[2,3];\n");
-    ck_assert_str_eq(read_fields("a.ndjson", "{\"text\": \"\", \"from\": null, \"answer\": []}\n"), "0 1 - '' from= answer=;\n");
-    ck_assert_str_eq(read_fields("a.ndjson", "{\"text\": \"a\", \"from\": \"b\", \"from\": 1}\n{\"text\": \"a\", \"answer\": -1}\n"
+    ck_assert_str_eq(read_fields("a.ndjson", "{\"text\": \"\", \"from\": null, \"answer\": []}\n"),
+                     "0 1 - '' from= answer=;\n");
+    ck_assert_str_eq(read_fields("a.ndjson",
+                                 "{\"text\": \"a\", \"from\": \"b\", \"from\": 1}\n{\"text\": \"a\", \"answer\": -1}\n"
                                  "{\"text\": \"a\", \"from\": {}}\n{\"text\": \"a\", \"from\": [1, \"b\"]}"),
-                     "0 1 - !column 36: \"from\" for the second time;\n1 2 - !column 25: expected a token id, a whole number in 0..2147483647;\n"
-                     "2 3 - !column 23: expected a string, a token id or a list of token ids;\n3 4 - !column 27: expected a token id, a whole number in 0..2147483647;\n");
-    ck_assert_str_eq(read_fields("a.csv", "answer,text,from\n5,\"a\"\"b\",\"c,d\"\n,e,\n"), "0 2 - 'a\"b' from='c,d' answer='5';\n1 3 - 'e' from='' answer='';\n");
+                     "0 1 - !column 36: \"from\" for the second time;\n"
+                     "1 2 - !column 25: expected a token id, a whole number in 0..2147483647;\n"
+                     "2 3 - !column 23: expected a string, a token id or a list of token ids;\n"
+                     "3 4 - !column 27: expected a token id, a whole number in 0..2147483647;\n");
+    ck_assert_str_eq(read_fields("a.csv", "answer,text,from\n5,\"a\"\"b\",\"c,d\"\n,e,\n"),
+                     "0 2 - 'a\"b' from='c,d' answer='5';\n1 3 - 'e' from='' answer='';\n");
     ck_assert_str_eq(read_fields("a.tsv", "text\tfrom\na\tb\n"), "0 2 - 'a' from='b' answer=;\n");
     ck_assert_ptr_nonnull(strstr(read_fields("a.csv", "text,answer\n"), "line 1: no column is called 'from'"));
-    ck_assert_ptr_nonnull(strstr(read_fields("a.csv", "text,from,from\n"), "line 1: several columns are called 'from': expected one"));
-    ck_assert_ptr_nonnull(strstr(read_fields("a", "Life\n"), "is read as text, a sentence a line, but each record needs \"from\", too"));
+    ck_assert_ptr_nonnull(strstr(read_fields("a.csv", "text,from,from\n"),
+                                 "line 1: several columns are called 'from': expected one"));
+    ck_assert_ptr_nonnull(strstr(read_fields("a", "Life\n"),
+                                 "is read as text, a sentence a line, but each record needs \"from\", too"));
 }
 END_TEST
 
@@ -114,23 +123,27 @@ END_TEST
 
 START_TEST(test_lines)
 {
-    ck_assert_str_eq(read_text("a.txt", "Life\n\n \t\r\n is short \r\nlast"), "0 1 - 'Life';\n1 4 - ' is short ';\n2 5 - 'last';\n");
+    ck_assert_str_eq(read_text("a.txt", "Life\n\n \t\r\n is short \r\nlast"),
+                     "0 1 - 'Life';\n1 4 - ' is short ';\n2 5 - 'last';\n");
     ck_assert_str_eq(read_text("a", "\xEF\xBB\xBF" "a\rb\xE2\x80\xA8" "c\n"), "0 1 - 'a\rb\xE2\x80\xA8" "c';\n");
     ck_assert_str_eq(read_text("a", ""), "");
     ck_assert_str_eq(read_text("a", "\n\r\n"), "");
     ck_assert_str_eq(read_text("a", "a\n\xEF\xBB\xBF" "b"), "0 1 - 'a';\n1 2 - '\xEF\xBB\xBF" "b';\n");
-    ck_assert_str_eq(read_text("a", "a\nb \xff\nc\n"), "0 1 - 'a';\n1 2 - !not UTF-8 at byte 2: found 0xFF;\n2 3 - 'c';\n");
+    ck_assert_str_eq(read_text("a", "a\nb \xff\nc\n"),
+                     "0 1 - 'a';\n1 2 - !not UTF-8 at byte 2: found 0xFF;\n2 3 - 'c';\n");
 }
 END_TEST
 
 START_TEST(test_objects)
 {
-    ck_assert_str_eq(read_text("a.ndjson", "{\"id\": 7.50, \"text\": \"a\\tb\"}\n\n{\"ids\": [5, 1], \"id\": \"\\u00e9\"}\r\n"),
+    ck_assert_str_eq(read_text("a.ndjson",
+                               "{\"id\": 7.50, \"text\": \"a\\tb\"}\n\n{\"ids\": [5, 1], \"id\": \"\\u00e9\"}\r\n"),
                      "0 1 7.50 'a\tb';\n1 3 '\xC3\xA9' [5,1];\n");
     ck_assert_str_eq(read_text("a.jsonl", "{\"text\": \"\"}\n{\"ids\": [], \"text2\": 1}"), "0 1 - '';\n1 2 - ;\n");
     ck_assert_str_eq(read_text("a.NDJSON", "{\"id\": \"x\", \"text\": \"a}\n{\"text\": \"b\"}\n"),
                      "0 1 'x' !column 24: expected the end of a string (the text ends here);\n1 2 - 'b';\n");
-    ck_assert_str_eq(read_text("a.json", "{\"text\": \"b\"}\n"), "0 1 - '{\"text\": \"b\"}';\n");   /* .json implies no format */
+    /* .json implies no format */
+    ck_assert_str_eq(read_text("a.json", "{\"text\": \"b\"}\n"), "0 1 - '{\"text\": \"b\"}';\n");
 }
 END_TEST
 
@@ -161,7 +174,8 @@ START_TEST(test_tables)
     ck_assert_str_eq(read_text("a.csv", "text\n\"a\nb\n"), "0 2 - !a quote is not closed where its field ends;\n");
     ck_assert_str_eq(read_text("a.csv", "id;text\n7;\"a; b\"\n8;c, d\n9;e;f\n"),
                      "0 2 '7' 'a; b';\n1 3 '8' 'c, d';\n"
-                     "2 4 '9' !3 fields, the first row has 2: a text with a semicolon in it stands in double quotes;\n");
+                     "2 4 '9' !3 fields, the first row has 2: a text with a semicolon in it stands in double "
+                     "quotes;\n");
 }
 END_TEST
 
@@ -180,16 +194,19 @@ START_TEST(test_columns)
 {
     ck_assert_str_eq(read_column("a,b\n1,2\n", "b", false), "0 2 - '2';\n");
     ck_assert_str_eq(read_column("a,b\n1,2\n", "0", false), "0 2 - '1';\n");
-    ck_assert_str_eq(read_column("1,0\n3,4\n", "0", false), "0 2 - '4';\n");                    /* names before indices */
+    /* names before indices */
+    ck_assert_str_eq(read_column("1,0\n3,4\n", "0", false), "0 2 - '4';\n");
     ck_assert_str_eq(read_column("1,0\n3,4\n", "0", true), "0 1 - '1';\n1 2 - '3';\n");
-    ck_assert_str_eq(read_column("id,text\n3,4\n", "id", false), "0 2 - '3';\n");               /* a column is not both */
+    /* a column is not both */
+    ck_assert_str_eq(read_column("id,text\n3,4\n", "id", false), "0 2 - '3';\n");
     ck_assert_str_eq(read_column("\"te\"\"xt\",x\n3,4\n", "te\"xt", false), "0 2 - '3';\n");
     ck_assert_str_eq(read_column("a\nb\n", NULL, true), "0 1 - 'a';\n1 2 - 'b';\n");
     ck_assert_str_eq(read_column("a,b\n", "txt", false), ": line 1: no column is called 'txt': a,b");
     ck_assert_str_eq(read_column("a,b\n", "2", false), ": line 1: there is no column 2: there are 2, counted from 0");
     ck_assert_str_eq(read_column("a,b\n", NULL, false),
                      ": line 1: which of 2 columns is the text? say --column NAME or its index: a,b");
-    ck_assert_str_eq(read_column("\na,a\n", "a", false), ": line 2: 2 columns are called 'a': say which by its index, --column I");
+    ck_assert_str_eq(read_column("\na,a\n", "a", false),
+                     ": line 2: 2 columns are called 'a': say which by its index, --column I");
     ck_assert_str_eq(read_column("a,\"b\n", "a", false), ": line 1: a quote is not closed where its field ends");
 }
 END_TEST
@@ -204,7 +221,8 @@ START_TEST(test_refused)
     ck_assert_str_eq(read_with(&o), "unknown input 'json': expected text, ndjson, csv or tsv");
     o.format = NULL;
     o = in("a.JSON", "\n [{\"text\": \"a\"}]\n");
-    ck_assert_ptr_nonnull(strstr(read_with(&o), "a.JSON: line 2: begins with '[': expected one object per line, e.g. `jq -c '.[]'`"));
+    ck_assert_ptr_nonnull(strstr(read_with(&o),
+                                 "a.JSON: line 2: begins with '[': expected one object per line, e.g. `jq -c '.[]'`"));
     o.share = (struct attn_share){.index = 1, .count = 2};
     ck_assert_ptr_nonnull(strstr(read_with(&o), "a.JSON: line 2: begins with '['"));
     o.format = "text";
@@ -216,7 +234,8 @@ START_TEST(test_refused)
     o.path = scratch_dir;
     ck_assert_ptr_nonnull(strstr(read_with(&o), "cannot read: Is a directory"));
     o = (struct attn_records_opts){.share = {.index = 1, .count = 4}};
-    ck_assert_str_eq(read_with(&o), "standard input: its records cannot be counted before they are read: add --stride, to take one "
+    ck_assert_str_eq(read_with(&o),
+                     "standard input: its records cannot be counted before they are read: add --stride, to take one "
                                     "in 4");
 }
 END_TEST

@@ -167,7 +167,8 @@ END_TEST
 
 /* ---- whole models ----
  *
- * A checkpoint's tensors are written here in the older form, which needs no library; its storages are rarely aligned. */
+ * A checkpoint's tensors are written here in the older form, which needs no library; its storages
+ * are rarely aligned. */
 
 static void put_text(FILE *f, const char *s)
 {
@@ -186,7 +187,8 @@ static void put_int(FILE *f, uint64_t x)
 static const char *storage_of(const char *dtype)
 {
     static const struct { const char *dtype, *storage; } list[] = {
-        {"F32", "FloatStorage"}, {"F16", "HalfStorage"}, {"BF16", "BFloat16Storage"}, {"U8", "ByteStorage"}, {"BOOL", "BoolStorage"}};
+        {"F32", "FloatStorage"}, {"F16", "HalfStorage"}, {"BF16", "BFloat16Storage"}, {"U8", "ByteStorage"},
+        {"BOOL", "BoolStorage"}};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (!strcmp(list[i].dtype, dtype))
             return list[i].storage;
@@ -255,7 +257,8 @@ START_TEST(test_any_stride)
 {
     static const float stored[] = {0, 1, 2, 3, 4, 5}, expected[] = {0, 2, 4, 1, 3, 5};
     static const uint64_t stride[] = {1, INT64_MAX, 2};
-    struct attn_st_tensor x = {.name = "x", .dtype = "F32", .ndim = 3, .shape = {2, 1, 3}, .count = 6, .data = (const void *)stored, .bytes = sizeof stored};
+    struct attn_st_tensor x = {.name = "x", .dtype = "F32", .ndim = 3, .shape = {2, 1, 3}, .count = 6,
+                               .data = (const void *)stored, .bytes = sizeof stored};
     struct attn_st *st = NULL;
     struct attn_err err = {0};
     size_t len;
@@ -271,7 +274,8 @@ END_TEST
 /* The first half of the shell's lines: the other files of the checkpoint, copied to $D/m. */
 static struct made_weights copy_model(const char *name)
 {
-    succeed(printed("mkdir $D/m; cd tests/golden/checkpoints/%s; for f in *.json *.txt; do [ ! -e $f ] || cp $f $D/m; done", name));
+    succeed(printed("mkdir $D/m; cd tests/golden/checkpoints/%s; for f in *.json *.txt; do [ ! -e $f ] || "
+                    "cp $f $D/m; done", name));
     return made_read(printed("tests/golden/checkpoints/%s/model.safetensors", name));
 }
 
@@ -279,7 +283,8 @@ static struct made_weights copy_model(const char *name)
 static void expect_same_model(const char *dir, const char *name)
 {
     static const char run[] = "--ids '1 2 3 4 5' --show '*' --format json | grep -v '^\"model\":' | sha256sum";
-    expect_same(printed("$A run -m $D/%s %s", dir, run), printed("$A run -m tests/golden/checkpoints/%s %s", name, run));
+    expect_same(printed("$A run -m $D/%s %s", dir, run),
+                printed("$A run -m tests/golden/checkpoints/%s %s", name, run));
 }
 
 static const char *const models[] = {"gpt2-a", "gpt2-a-prefixed", "gpt2-b", "llama-f", "neo-h", "neox-i", "qwen2-j"};
@@ -317,8 +322,10 @@ END_TEST
 START_TEST(test_safetensors_come_first)
 {
     succeed("cp -r tests/golden/checkpoints/gpt2-a $D/m; echo nothing >$D/m/pytorch_model.bin; $A info -m $D/m");
-    expect("rm $D/m/model.safetensors; ends 1 $A info -m $D/m 2>&1", 0, "m/pytorch_model.bin: is no file that torch.save wrote");
-    expect("ends 2 $A run -m $D/m -s x -o $D/m/pytorch_model.bin 2>&1 || ends 1 $A run -m $D/m -s x -o $D/m/pytorch_model.bin 2>&1", 0, "");
+    expect("rm $D/m/model.safetensors; ends 1 $A info -m $D/m 2>&1", 0,
+           "m/pytorch_model.bin: is no file that torch.save wrote");
+    expect("ends 2 $A run -m $D/m -s x -o $D/m/pytorch_model.bin 2>&1 || "
+           "ends 1 $A run -m $D/m -s x -o $D/m/pytorch_model.bin 2>&1", 0, "");
 }
 END_TEST
 
@@ -327,12 +334,14 @@ END_TEST
 /* One process for all forms, as Python takes seconds to load PyTorch. */
 START_TEST(test_pytorch)
 {
-    static const char *const forms[] = {"zip", "legacy", "turned", "parts"}, *const list[] = {"gpt2-a", "gpt2-b", "neox-i", "qwen2-j"};
+    static const char *const forms[] = {"zip", "legacy", "turned", "parts"},
+        *const list[] = {"gpt2-a", "gpt2-b", "neox-i", "qwen2-j"};
     const char *python = python_with("torch");
     if (!python)
         return;
     succeed(printed("for how in zip legacy turned parts; do for m in gpt2-a gpt2-b neox-i qwen2-j; do "
-                    "echo tests/golden/checkpoints/$m $D/$how/$m $how; done; done | xargs %s tests/support/torch_save.py", python));
+                    "echo tests/golden/checkpoints/$m $D/$how/$m $how; done; done | "
+                    "xargs %s tests/support/torch_save.py", python));
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
         for (size_t i = 0; i < sizeof list / sizeof *list; i++)
             expect_same_model(printed("%s/%s", forms[f], list[i]), list[i]);

@@ -49,25 +49,30 @@ static void check_heads(const struct made_weights *w, const cJSON *list, const c
     }
 }
 
-/* An example of tests/golden/seeds as a native model: its inputs are rows of the embedding from `row` on, its context inputs
- * those from `other` on.  02-07 to 02-10 have an output projection wider than their inputs, which native models cannot have:
- * its 32 * 32 + 32 numbers are skipped. */
+/* An example of tests/golden/seeds as a native model: its inputs are rows of the embedding from `row` on, its context
+ * inputs those from `other` on.  02-07 to 02-10 have an output projection wider than their inputs, which native models
+ * cannot have: its 32 * 32 + 32 numbers are skipped. */
 static const struct recipe { const char *seed; struct made_sizes n; const char *draw; size_t row, other; } recipes[] = {
     {"00-02-token-2", {6, 1, 1, 3, 2, 4, ""}, "seed:123; embed:zeros q:rand k:rand v:rand", 0, 0},
     {"00-04-multi-head-1", {6, 1, 1, 3, 2, 1, ""}, "embed:zeros seed:123 heads(q:rand,k:rand,v:rand)", 0, 0},
     {"00-05-multi-head-4", {6, 1, 4, 3, 2, 1, ""}, "embed:zeros seed:123 heads(q:rand,k:rand,v:rand)", 0, 0},
     {"00-07-cross-attention", {8, 1, 1, 3, 2, 4, ""}, "seed:123 q:rand k:rand v:rand embed:rand", 0, 0},
-    {"00-08-cross-attention-reseeded", {8, 1, 1, 3, 2, 4, ""}, "seed:123 q:rand k:rand v:rand seed:123 embed:rand", 0, 0},
+    {"00-08-cross-attention-reseeded", {8, 1, 1, 3, 2, 4, ""},
+     "seed:123 q:rand k:rand v:rand seed:123 embed:rand", 0, 0},
     {"01-01-mha-bias-2-heads", {4, 1, 2, 8, 4, 4, ", \"output_projection\": true, \"bias\": true"},
      "seed:123 q:linear k:linear v:linear o:linear embed:rand", 0, 0},
     {"01-02-mha-bias-3-heads", {5, 1, 3, 12, 4, 4, ", \"output_projection\": true, \"bias\": true"},
      "seed:123 q:linear k:linear v:linear o:linear embed:rand", 0, 0},
     {"02-01-simplified", {6, 1, 1, 3, 3, 3, ""}, "q:identity k:identity v:identity embed:rand", 0, 0},
-    {"02-03-self-attention-linear-123", {6, 1, 1, 3, 2, 2, ""}, "embed:zeros seed:123 q:linear k:linear v:linear", 0, 0},
-    {"02-04-self-attention-linear-789", {6, 1, 1, 3, 2, 2, ""}, "embed:zeros seed:789 q:linear k:linear v:linear", 0, 0},
+    {"02-03-self-attention-linear-123", {6, 1, 1, 3, 2, 2, ""},
+     "embed:zeros seed:123 q:linear k:linear v:linear", 0, 0},
+    {"02-04-self-attention-linear-789", {6, 1, 1, 3, 2, 2, ""},
+     "embed:zeros seed:789 q:linear k:linear v:linear", 0, 0},
     {"02-05-causal-attention-d2", {6, 1, 1, 3, 2, 2, ""}, "embed:zeros seed:123 q:linear k:linear v:linear", 0, 0},
-    {"02-07-multi-head-batch-0", {10, 1, 4, 16, 8, 8, ""}, "seed:123 q:linear k:linear v:linear skip:1056 embed:rand", 0, 0},
-    {"02-08-multi-head-batch-1", {10, 1, 4, 16, 8, 8, ""}, "seed:123 q:linear k:linear v:linear skip:1056 embed:rand", 5, 0},
+    {"02-07-multi-head-batch-0", {10, 1, 4, 16, 8, 8, ""},
+     "seed:123 q:linear k:linear v:linear skip:1056 embed:rand", 0, 0},
+    {"02-08-multi-head-batch-1", {10, 1, 4, 16, 8, 8, ""},
+     "seed:123 q:linear k:linear v:linear skip:1056 embed:rand", 5, 0},
     {"02-09-multi-head-qkv-bias-batch-0", {10, 1, 4, 16, 8, 8, ", \"bias\": true"},
      "seed:123 q:linear k:linear v:linear skip:1056 embed:rand", 0, 0},
     {"02-10-multi-head-qkv-bias-batch-1", {10, 1, 4, 16, 8, 8, ", \"bias\": true"},
@@ -79,7 +84,8 @@ static const struct recipe { const char *seed; struct made_sizes n; const char *
      "seed:123 embed:randn skip:84 heads(q:uniform(-1,1),k:uniform(-1,1),v:uniform(-1,1)) o:uniform(-1,1)", 0, 0},
     {"03-04-multi-head-narrow-values", {8, 1, 2, 6, 5, 1, ", \"output_projection\": true"},
      "seed:123 embed:randn skip:336 heads(q:uniform(-1,1),k:uniform(-1,1),v:uniform(-1,1)) o:uniform(-1,1)", 0, 0},
-    {"04-07-cross-linear", {8, 1, 1, 8, 4, 4, ", \"bias\": true"}, "seed:123 k:linear v:linear q:linear embed:rand", 0, 3},
+    {"04-07-cross-linear", {8, 1, 1, 8, 4, 4, ", \"bias\": true"},
+     "seed:123 k:linear v:linear q:linear embed:rand", 0, 3},
 };
 
 static void check_seed(const struct recipe *r, const cJSON *doc, const struct made_weights *w)
@@ -147,7 +153,8 @@ static const char *const files[] = {"config.json", "vocab.json", "model.safetens
 static void rebuild(const char *command, const char *end)
 {
     char model[128], config[128], vocab[128], draw[256], seed[32] = "0";
-    ck_assert(argument(model, sizeof model, command, end, " -o ") && argument(config, sizeof config, command, end, "--config ") &&
+    ck_assert(argument(model, sizeof model, command, end, " -o ") &&
+              argument(config, sizeof config, command, end, "--config ") &&
               argument(vocab, sizeof vocab, command, end, "--vocab "));
     struct attn_init_opts o = {.draw = argument(draw, sizeof draw, command, end, "--draw ") ? draw : NULL};
     argument(seed, sizeof seed, command, end, "--seed ");
@@ -189,7 +196,8 @@ START_TEST(shipped_vocabularies)
     size_t text_len, want_len, len, words;
     char *text = golden_text(printed("data/%s.txt", list[_i].name), &text_len);
     char *want = golden_text(printed("data/%s-vocab.json", list[_i].name), &want_len);
-    ck_assert_msg(attn_vocab_build(&json, &len, &words, text, text_len, &list[_i].rule, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_msg(attn_vocab_build(&json, &len, &words, text, text_len, &list[_i].rule, &err) == ATTN_OK,
+                  "%s", err.msg);
     ck_assert_uint_eq(len, want_len);
     ck_assert_mem_eq(json, want, len);
     free(json);
@@ -202,7 +210,8 @@ END_TEST
 
 /* Rounding to nearest, ties to even, including subnormal numbers. */
 static const struct { const char *dtype, *number; unsigned bits; } stored[] = {
-    {"F16", "1", 0x3c00}, {"F16", "-2.5", 0xc100}, {"F16", "0", 0}, {"F16", "65504", 0x7bff}, {"F16", "65519.99", 0x7bff},
+    {"F16", "1", 0x3c00}, {"F16", "-2.5", 0xc100}, {"F16", "0", 0}, {"F16", "65504", 0x7bff},
+    {"F16", "65519.99", 0x7bff},
     {"F16", "1.00048828125", 0x3c00}, {"F16", "1.00146484375", 0x3c02}, {"F16", "1.0004885", 0x3c01},
     {"F16", "6.103515625e-05", 0x0400}, {"F16", "6.0975552e-05", 0x03ff}, {"F16", "6.1020255e-05", 0x0400},
     {"F16", "5.9604645e-08", 0x0001}, {"F16", "2.9802322e-08", 0x0000}, {"F16", "2.9802326e-08", 0x0001},
@@ -230,7 +239,8 @@ START_TEST(dtypes)
     ck_assert_str_eq(t->dtype, stored[_i].dtype);
     ck_assert_uint_eq(t->bytes, 36);
     memcpy(bits, t->data + 34, 2);
-    ck_assert_msg((bits[0] | bits[1] << 8) == (int)stored[_i].bits, "%s as %s is %02x%02x, expected %04x", stored[_i].number,
+    ck_assert_msg((bits[0] | bits[1] << 8) == (int)stored[_i].bits,
+                  "%s as %s is %02x%02x, expected %04x", stored[_i].number,
                   stored[_i].dtype, bits[1], bits[0], stored[_i].bits);
     made_close(&w);
 }
@@ -313,10 +323,12 @@ START_TEST(huge_configs)
 }
 END_TEST
 
-/* What is asked before something that takes long is asked again when it is written: another process may have been quicker. */
+/* What is asked before something that takes long is asked again when it is written: another process may
+ * have been quicker. */
 START_TEST(nothing_is_written_beside_another_process)
 {
-    static const char text[] = "the cat sat on the mat", config[] = "{\"model_type\": \"attn-decoder\", \"vocab_size\": 4, \"n_embd\": 4, "
+    static const char text[] = "the cat sat on the mat",
+        config[] = "{\"model_type\": \"attn-decoder\", \"vocab_size\": 4, \"n_embd\": 4, "
         "\"n_head\": 1, \"n_layer\": 1}";
     const struct attn_init_opts init = {.config = config, .config_len = sizeof config - 1, .dtype = "F32"};
     struct attn_model *life;

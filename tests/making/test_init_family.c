@@ -1,4 +1,5 @@
-/* Hugging Face models made with random weights: each tensor of the family once, with the distribution its authors start from. */
+/* Hugging Face models made with random weights: each tensor of the family once, with the distribution its
+ * authors start from. */
 #include "suites.h"
 #include "attn_tools.h"
 
@@ -17,13 +18,15 @@
                     "\"num_key_value_heads\": 2, \"intermediate_size\": 24, \"max_position_embeddings\": 16"
 
 static const struct { const char *config; size_t tensors; const char *weight, *bias, *norm; } makes[] = {
-    {"{\"model_type\": \"gpt2\", \"vocab_size\": 40, \"n_positions\": 16, \"n_embd\": 32, \"n_layer\": 2, \"n_head\": 4}", 2 + 2 * 12 + 2,
+    {"{\"model_type\": \"gpt2\", \"vocab_size\": 40, \"n_positions\": 16, \"n_embd\": 32, \"n_layer\": 2, "
+     "\"n_head\": 4}", 2 + 2 * 12 + 2,
      "transformer.h.1.attn.c_attn.weight", "transformer.h.1.attn.c_attn.bias", "transformer.h.1.ln_1.weight"},
-    {"{\"model_type\": \"gpt_neo\", \"vocab_size\": 40, \"max_position_embeddings\": 16, \"hidden_size\": 32, \"num_layers\": 2, "
-     "\"num_heads\": 4, \"tie_word_embeddings\": false}", 2 + 2 * 13 + 2 + 1,
+    {"{\"model_type\": \"gpt_neo\", \"vocab_size\": 40, \"max_position_embeddings\": 16, \"hidden_size\": 32, "
+     "\"num_layers\": 2, \"num_heads\": 4, \"tie_word_embeddings\": false}", 2 + 2 * 13 + 2 + 1,
      "lm_head.weight", "transformer.h.0.mlp.c_fc.bias", "transformer.ln_f.weight"},
-    {"{\"model_type\": \"gpt_neox\", \"vocab_size\": 40, \"max_position_embeddings\": 16, \"hidden_size\": 32, \"num_hidden_layers\": 2, "
-     "\"num_attention_heads\": 4, \"intermediate_size\": 24, \"rotary_pct\": 0.5}", 1 + 2 * 12 + 2 + 1,
+    {"{\"model_type\": \"gpt_neox\", \"vocab_size\": 40, \"max_position_embeddings\": 16, \"hidden_size\": 32, "
+     "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"intermediate_size\": 24, \"rotary_pct\": 0.5}",
+     1 + 2 * 12 + 2 + 1,
      "gpt_neox.layers.1.attention.query_key_value.weight", "gpt_neox.layers.1.attention.query_key_value.bias",
      "gpt_neox.final_layer_norm.weight"},
     {"{\"model_type\": \"llama\", \"attention_bias\": true, " LLAMA_SIZES "}", 1 + 2 * 13 + 1 + 1,
@@ -92,7 +95,8 @@ END_TEST
 START_TEST(no_recipes)
 {
     struct attn_err err = {0};
-    const struct attn_init_opts o = {.config = makes[0].config, .config_len = strlen(makes[0].config), .draw = "embed:rand"};
+    const struct attn_init_opts o = {.config = makes[0].config, .config_len = strlen(makes[0].config),
+                                     .draw = "embed:rand"};
     ck_assert_int_eq(attn_init(made_path(""), &o, &err), ATTN_EUSAGE);
     ck_assert_ptr_nonnull(strstr(err.msg, "a recipe draws attn-decoder models, not \"gpt2\""));
 }
@@ -105,9 +109,11 @@ START_TEST(the_command_knows_every_family)
 {
     const char *name = attn_families[1 + _i]->name;     /* the first is our own */
     const char *small = strcmp(name, "gpt2") ? "" : " --n-layer 2 --n-head 4 --d-model 64 --vocab-size 512";
-    succeed(printed("\"$A\" init -o $D/m --family %s --seed 3%s && grep -q '\"%s\"' $D/m/config.json", name, small, name));
+    succeed(printed("\"$A\" init -o $D/m --family %s --seed 3%s && grep -q '\"%s\"' $D/m/config.json", name,
+                    small, name));
     expect("\"$A\" info -m $D/m --check --format json", 0, printed("\"family\": \"%s\"", name));
-    expect("\"$A\" run -m $D/m --ids 3,1,4,1,5 --show logits -q --format json | grep -o '.nonfinite.*'", 0, "\"nonfinite\":0");
+    expect("\"$A\" run -m $D/m --ids 3,1,4,1,5 --show logits -q --format json | grep -o '.nonfinite.*'", 0,
+           "\"nonfinite\":0");
     expect("\"$A\" generate -m $D/m --ids 3,1,4 -n 4 --format json | grep -c '\"logprob\"'", 0, "7\n");
     succeed("\"$A\" convert -q -m $D/m -o $D/c 2>/dev/null && cmp $D/m/config.json $D/c/config.json");
     expect("\"$A\" diff -m $D/m --with $D/c --ids 3,1,4,1,5 --exact", 0, "");
@@ -132,16 +138,18 @@ START_TEST(what_gelu_means_is_told)
     succeed("\"$A\" init -o $D/m --family gemma");
     expect("\"$A\" run -m $D/m --ids 1,2 2>&1 >$D/out | wc -c", 0, "0\n");
     succeed("sed -i 's/\"hidden_act\": \"gelu_pytorch_tanh\"/\"hidden_act\": \"gelu\"/' $D/m/config.json");
-    expect("\"$A\" run -m $D/m --ids 1,2 2>&1 >$D/out", 0, "/m/config.json: \"hidden_act\" is \"gelu\", which is computed with erf");
+    expect("\"$A\" run -m $D/m --ids 1,2 2>&1 >$D/out", 0,
+           "/m/config.json: \"hidden_act\" is \"gelu\", which is computed with erf");
 }
 END_TEST
 
 /* A bias that the configuration switches off would change numbers. */
 START_TEST(a_bias_that_is_off_has_no_place)
 {
-    succeed("\"$A\" init -q -o $D/m --family llama && sed '1s/{/{\"attention_bias\": true, /' $D/m/config.json >$D/c.json && "
-            "\"$A\" init -q -o $D/with --config $D/c.json && cp $D/m/config.json $D/with/");
-    expect("\"$A\" run -m $D/with --ids 1,2 2>&1", 1, "proj.bias' has no place in the model that config.json describes");
+    succeed("\"$A\" init -q -o $D/m --family llama && sed '1s/{/{\"attention_bias\": true, /' $D/m/config.json "
+            ">$D/c.json && \"$A\" init -q -o $D/with --config $D/c.json && cp $D/m/config.json $D/with/");
+    expect("\"$A\" run -m $D/with --ids 1,2 2>&1", 1,
+           "proj.bias' has no place in the model that config.json describes");
 }
 END_TEST
 
@@ -149,15 +157,18 @@ END_TEST
 START_TEST(a_model_of_others_stays)
 {
 #define SMALL "\"$A\" init -q -o $D/m --vocab-size 40 --n-layer 1 --n-head 1 --d-model 8 "
-    expect("echo '{\"a\": 0}' >$D/v && ends 1 \"$A\" init -o $D/n --vocab $D/v --n-layer 1 --n-head 1 --d-model 2 --unknown b 2>&1 && test ! -e $D/n", 0,
+    expect("echo '{\"a\": 0}' >$D/v && ends 1 \"$A\" init -o $D/n --vocab $D/v --n-layer 1 --n-head 1 --d-model 2 "
+           "--unknown b 2>&1 && test ! -e $D/n", 0,
            "v: the token 'b' for unknown words is not in it: add it, or name another\n");
     expect("\"$A\" init -o $D/n --vocab $D/v --family gpt2 --n-layer 1 --n-head 1 --d-model 8 2>&1; rm -r $D/n $D/v", 0,
            "models of this family read vocab.json beside merges.txt, which is not there");
     succeed(SMALL "&& " SMALL "--seed 1 && echo {} >$D/m/tokenizer.json && sha256sum $D/m/* >$D/sums");
-    expect(SMALL "2>&1", 2, "/m: holds a model that init did not make (tokenizer.json): choose another directory, or replace its weights with --force");
+    expect(SMALL "2>&1", 2, "/m: holds a model that init did not make (tokenizer.json): choose another directory, or "
+           "replace its weights with --force");
     succeed("rm $D/m/tokenizer.json && touch $D/m/merges.txt");
     expect(SMALL "2>&1", 2, "/m: holds a model that init did not make (merges.txt)");
-    succeed("echo {} >$D/m/tokenizer.json && sha256sum -c --quiet $D/sums && " SMALL "--force && ! sha256sum -c --quiet $D/sums 2>&1");
+    succeed("echo {} >$D/m/tokenizer.json && sha256sum -c --quiet $D/sums && " SMALL
+            "--force && ! sha256sum -c --quiet $D/sums 2>&1");
 }
 END_TEST
 
@@ -165,13 +176,13 @@ END_TEST
 START_TEST(a_full_disk_keeps_the_model_there)
 {
     succeed("\"$A\" init -q -o $D/m --vocab-size 40 --n-layer 1 --n-head 1 --d-model 8 && sha256sum $D/m/* >$D/sums");
-    expect("ulimit -f 4; \"$A\" init -o $D/m --vocab-size 300 --n-layer 2 --n-head 1 --d-model 8 2>&1", 1, "File too large");
+    expect("ulimit -f 4; \"$A\" init -o $D/m --vocab-size 300 --n-layer 2 --n-head 1 --d-model 8 2>&1", 1,
+           "File too large");
     expect("sha256sum -c --quiet $D/sums && ls -A $D/m | wc -l", 0, "2\n");
 }
 END_TEST
 
-/* Checkpoints that another program wrote.  From its config.json come the tensors that it has, with their shapes, and no
- * others. */
+/* Checkpoints that another program wrote: its config.json alone gives their tensors, these shapes and no others. */
 START_TEST(as_others_write_them)
 {
     const char *dir = checkpoint_path(checkpoints[_i].name);

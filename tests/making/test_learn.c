@@ -23,7 +23,8 @@ static const struct { const char *text, *documents; } parted[] = {  /* documents
     {"", ""}, {"a", "[a]"}, {"a\n", "[a\n]"}, {MARK, ""}, {MARK "\n" MARK, ""},
     {"a\n" MARK "\nb\n", "[a][b\n]"}, {"a\n\n" MARK "\n\nb", "[a\n][\nb]"}, {MARK "\na", "[a]"}, {"a\n" MARK, "[a]"},
     {"a" MARK "b", "[a][b]"}, {"a\n" MARK "b", "[a\n][b]"}, {"a" MARK "\nb", "[a][\nb]"}, {"a " MARK " b", "[a ][ b]"},
-    {"a\r\n" MARK "\r\nb", "[a][b]"}, {"\n" MARK "\n", ""}, {"\r" MARK "\n\nb", "[\r][\n\nb]"}, {"<|endoftext|", "[<|endoftext|]"},
+    {"a\r\n" MARK "\r\nb", "[a][b]"}, {"\n" MARK "\n", ""}, {"\r" MARK "\n\nb", "[\r][\n\nb]"},
+    {"<|endoftext|", "[<|endoftext|]"},
     {"a\n" MARK "\n" MARK "\nb", "[a][b]"},
 };
 
@@ -114,7 +115,8 @@ static void expect_plain_rules(const char *text, size_t len, size_t tokens)
     size_t n = 0;
     for (struct attn_rule best; n < l.n; n++) {
         ck_assert(plain_best(&p, &best));
-        ck_assert_msg(best.left == l.rule[n].left && best.right == l.rule[n].right, "rule %zu of '%.40s': %d %d, not %d %d", n, text,
+        ck_assert_msg(best.left == l.rule[n].left && best.right == l.rule[n].right,
+                      "rule %zu of '%.40s': %d %d, not %d %d", n, text,
                       l.rule[n].left, l.rule[n].right, best.left, best.right);
         plain_join(&p, &l.rule[n]);
     }
@@ -123,7 +125,8 @@ static void expect_plain_rules(const char *text, size_t len, size_t tokens)
 }
 
 static const char *const texts[] = {
-    "", "a", "aa", "aaa aaa", "aaaaaaaaaaa", "aaaa aaaaa aaaaaa b aaaaaaa", "abab abab ababab", "the cat sat on the mat, the cat sat",
+    "", "a", "aa", "aaa aaa", "aaaaaaaaaaa", "aaaa aaaaa aaaaaa b aaaaaaa", "abab abab ababab",
+    "the cat sat on the mat, the cat sat",
     "low low low low lower lower newest newest newest newest newest newest widest widest widest",
     "\u20ac\u20ac \u20ac \u00e9t\u00e9 \u00e9t\u00e9s", "  \n\n  \n  x \n\n", "abcabc abc bc bc bc ab ab ab aabc aabc",
 };
@@ -212,13 +215,15 @@ START_TEST(the_mark_is_the_last_token)
     struct attn_err err = {0};
     int32_t *ids;
     size_t n, len;
-    ck_assert_int_eq(attn_encode_ids(&ids, &n, t, "a" MARK, 1 + strlen(MARK), &(struct attn_encode_opts){.special = true}, &err), 0);
+    ck_assert_int_eq(attn_encode_ids(&ids, &n, t,
+                                     "a" MARK, 1 + strlen(MARK), &(struct attn_encode_opts){.special = true}, &err), 0);
     ck_assert_uint_eq(n, 2);
     ck_assert_int_eq(ids[1], (int32_t)attn_tokenizer_size(t) - 1);
     ck_assert_str_eq(attn_tokenizer_raw(t, ids[1], &len), MARK);
     free(ids);
     attn_tokenizer_close(t);
-    scratch_expect(scratch_path("merges.txt"), "#version: 0.2\n\u0120 b\n");   /* it occurs three times; " a" only once */
+    /* it occurs three times; " a" only once */
+    scratch_expect(scratch_path("merges.txt"), "#version: 0.2\n\u0120 b\n");
 }
 END_TEST
 
@@ -243,13 +248,15 @@ END_TEST
 START_TEST(faults_of_the_library)
 {
     static const struct { const char *text; size_t size; const char *says; } rows[] = {
-        {"", 300, "the text is empty"}, {MARK "\n" MARK, 300, "the text is empty"}, {"ab\xff", 300, "not UTF-8 at byte 2: found 0xFF"},
+        {"", 300, "the text is empty"}, {MARK "\n" MARK, 300, "the text is empty"},
+        {"ab\xff", 300, "not UTF-8 at byte 2: found 0xFF"},
         {"ab", 256, "256 tokens, expected 257 to"}, {"ab", SIZE_MAX, "expected 257 to"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct attn_err err = {0};
         size_t tokens;
-        ck_assert_int_ne(attn_bpe_learn(scratch_dir, &tokens, rows[i].text, strlen(rows[i].text), rows[i].size, &err), ATTN_OK);
+        ck_assert_int_ne(attn_bpe_learn(scratch_dir, &tokens, rows[i].text, strlen(rows[i].text), rows[i].size,
+                                        &err), ATTN_OK);
         ck_assert_msg(strstr(err.msg, rows[i].says), "%s", err.msg);
         ck_assert_int_eq(scratch_count(), 0);
     }
@@ -259,16 +266,21 @@ END_TEST
 /* ---- the command ---------------------------------------------------------------------------- */
 
 static const struct { const char *line; int status; const char *says; } lines[] = {
-    {"\"$A\" vocab --bpe --size 300 -f cmd/README.md -o $D/v 2>&1 && ls $D/v", 0, "300 tokens\nmerges.txt\nvocab.json\n"},
+    {"\"$A\" vocab --bpe --size 300 -f cmd/README.md -o $D/v 2>&1 && ls $D/v", 0,
+     "300 tokens\nmerges.txt\nvocab.json\n"},
     {"\"$A\" vocab --bpe -s 'ab ab' -o $D/v 2>&1", 0, "258 tokens: the text gives no more"},
-    {"\"$A\" vocab --bpe -f cmd/README.md -o $D/v -q && \"$A\" tokenize -m $D/v -s 'attention heads' --format ids", 0, " "},
-    {"\"$A\" vocab -q -s 'a b' -o $D/v.json && \"$A\" init --vocab $D/v.json --n-layer 1 --n-head 1 --d-model 4 -o $D/m -q; "
+    {"\"$A\" vocab --bpe -f cmd/README.md -o $D/v -q && \"$A\" tokenize -m $D/v -s 'attention heads' --format ids", 0,
+     " "},
+    {"\"$A\" vocab -q -s 'a b' -o $D/v.json && \"$A\" init --vocab $D/v.json --n-layer 1 --n-head 1 --d-model 4 "
+     "-o $D/m -q; "
      "ends 2 \"$A\" vocab --bpe -s 'ab ab' -o $D/m 2>&1; ends 2 \"$A\" vocab -s 'a c' -o $D/m/vocab.json 2>&1; "
-     "cat $D/m/vocab.json; ls $D/m", 0, "/m/: holds a model, whose vocab.json this would replace: choose another place, or remove that file first\n"
+     "cat $D/m/vocab.json; ls $D/m", 0,
+     "/m/: holds a model, whose vocab.json this would replace: choose another place, or remove that file first\n"
      "try 'attn-cli help vocab'\n{\n  \"a\": 0,\n  \"b\": 1\n}\nconfig.json\nmodel.safetensors\nvocab.json\n"},
     {"\"$A\" vocab --chars -s 'ba b\u00E9,' --drop , -o $D/v.json 2>&1", 0, "4 characters\n"},
-    {"\"$A\" vocab --chars -q -s 'ba b\u00E9\n' -o $D/v.json && \"$A\" init --chars --vocab $D/v.json --n-layer 1 --n-head 1 --d-model 4 "
-     "-o $D/m -q && \"$A\" tokenize -m $D/m -s \"$(printf '\u00E9 ab\n ')\" --format ids && ends 1 \"$A\" tokenize -m $D/m -s abc 2>&1",
+    {"\"$A\" vocab --chars -q -s 'ba b\u00E9\n' -o $D/v.json && "
+     "\"$A\" init --chars --vocab $D/v.json --n-layer 1 --n-head 1 --d-model 4 -o $D/m -q && \"$A\" tokenize -m $D/m "
+     "-s \"$(printf '\u00E9 ab\n ')\" --format ids && ends 1 \"$A\" tokenize -m $D/m -s abc 2>&1",
      0, "4 1 2 3 0 1\n"},
     {"\"$A\" vocab --bpe --chars -s a -o $D/v 2>&1", 2, "--bpe and --chars do not go together"},
     {"\"$A\" vocab --bpe -s a 2>&1", 2, "give a directory with -o DIR"},
@@ -276,7 +288,8 @@ static const struct { const char *line; int status; const char *says; } lines[] 
     {"\"$A\" vocab --bpe --drop , -s a -o $D/v 2>&1", 2, "--bpe and --drop do not go together"},
     {"\"$A\" vocab --size 300 -s a 2>&1", 2, "--size is for --bpe"},
     {"\"$A\" vocab --bpe --size 256 -s a -o $D/v 2>&1", 2, "256"},
-    {"ends 1 \"$A\" vocab --bpe -s '' -o $D/v 2>&1; test ! -e $D/v", 0, "the text is empty, expected something to learn tokens from\n"},
+    {"ends 1 \"$A\" vocab --bpe -s '' -o $D/v 2>&1; test ! -e $D/v", 0,
+     "the text is empty, expected something to learn tokens from\n"},
     {"printf 'a\\377' | \"$A\" vocab --bpe -f - -o $D/v 2>&1", 1, "invalid UTF-8 at byte 1 (0xFF)"},
     {"\"$A\" vocab --bpe -s ab -o cmd/README.md 2>&1", 1, "README.md/vocab.json: cannot"},
     {"\"$A\" vocab --bpe -s ab -o cmd/README.md/no/where 2>&1", 1, "no/where: cannot make this directory"},

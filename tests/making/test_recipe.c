@@ -29,10 +29,10 @@ static void check_equivalent(const char *config, const char *a, const char *b, u
 START_TEST(default_is_torch_order)
 {
     const char *config =
-        "{\"model_type\": \"attn-decoder\", \"vocab_size\": 5, \"n_ctx\": 8, \"n_layer\": 2, \"n_head\": 2, \"n_kv_head\": 1, "
-        "\"d_model\": 6, \"d_head\": 2, \"d_value\": 3, \"d_mlp\": 7, \"position\": \"learned\", \"norm\": \"layernorm\", "
-        "\"mlp\": \"swiglu\", \"bias\": true, \"output_projection\": true, \"residual\": true, \"unembed\": true, "
-        "\"tied\": false, \"tokenizer\": {\"type\": \"word\"}}";
+        "{\"model_type\": \"attn-decoder\", \"vocab_size\": 5, \"n_ctx\": 8, \"n_layer\": 2, \"n_head\": 2, "
+        "\"n_kv_head\": 1, \"d_model\": 6, \"d_head\": 2, \"d_value\": 3, \"d_mlp\": 7, \"position\": \"learned\", "
+        "\"norm\": \"layernorm\", \"mlp\": \"swiglu\", \"bias\": true, \"output_projection\": true, \"residual\": "
+        "true, \"unembed\": true, \"tied\": false, \"tokenizer\": {\"type\": \"word\"}}";
     char draw[2048] = "seed:9 embed:randn pos_embed:randn norm1:ones norm2:ones norm1.bias:zeros";
     for (int i = 0; i < 2; i++) {
         static const char *const order[] = {"attn.q", "attn.k", "attn.v", "attn.o", "mlp.gate", "mlp.in", "mlp.out"};
@@ -47,7 +47,8 @@ END_TEST
 START_TEST(equivalent_recipes)
 {
     static const struct { const char *a, *b; } same[] = {
-        {"seed:5 embed:randn q:rand k:rand v:rand", "seed:5 embed:normal(0,1) q:uniform(0,1) k:uniform(0,1) v:uniform(0,1)"},
+        {"seed:5 embed:randn q:rand k:rand v:rand",
+         "seed:5 embed:normal(0,1) q:uniform(0,1) k:uniform(0,1) v:uniform(0,1)"},
         {"seed:5 embed:rand q:rand k:rand v:rand", "seed:5 skip:18 q:rand k:rand v:rand seed:5 embed:rand"},
         {"seed:5 embed:rand q:rand k:rand v:rand", "seed:1 q:randn; seed:5 ; embed:rand q:rand k:rand v:rand"},
         {"seed:5 heads(q:rand,v:rand) k:ones embed:zeros", "seed:5 embed:zeros k:ones q:rand v:rand"},
@@ -59,8 +60,8 @@ START_TEST(equivalent_recipes)
 }
 END_TEST
 
-/* randn of 18 numbers is not the first 18 of 21, because the end of a tensor is drawn differently (torch-rng.md, section 4):
- * here 7 rows are drawn for a table of 6. */
+/* randn of 18 numbers is not the first 18 of 21, because the end of a tensor is drawn differently (torch-rng.md,
+ * section 4): here 7 rows are drawn for a table of 6. */
 START_TEST(rows_change_normals)
 {
     char text[MADE_CONFIG];
@@ -138,7 +139,8 @@ START_TEST(what_is_not_drawn_is_listed)
     deep.dv = deep.d / deep.H;
     o = made_options(text, &deep, "embed:rand q:rand k:rand");
     ck_assert_int_eq(attn_init(made_path(""), &o, &err), ATTN_EUSAGE);
-    ck_assert_str_eq(err.msg, "draw: no step draws 9 of the model's weights: blocks.0.attn.v.weight, blocks.1.attn.v.weight, "
+    ck_assert_str_eq(err.msg,
+                     "draw: no step draws 9 of the model's weights: blocks.0.attn.v.weight, blocks.1.attn.v.weight, "
                      "blocks.2.attn.v.weight, blocks.3.attn.v.weight, blocks.4.attn.v.weight, blocks.5.attn.v.weight, "
                      "blocks.6.attn.v.weight, ...");
 }

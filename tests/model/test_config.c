@@ -46,13 +46,15 @@ START_TEST(test_corpus)
         {"n_gpt2_no_width.json", "there is no \"n_embd\""},
         {"n_gpt2_null_vocab.json", "\"vocab_size\" is null, expected a whole number"},
         {"n_gpt2_pruned.json", "\"pruned_heads\" is an object, expected it not to be there"},
-        {"n_cohere2_no_window.json", "layer 0 has a window (\"sliding_attention\"), but \"sliding_window\" gives no size that counts"},
+        {"n_cohere2_no_window.json",
+         "layer 0 has a window (\"sliding_attention\"), but \"sliding_window\" gives no size that counts"},
         {"n_codegen_heads.json", "\"n_head\" is 6, expected a multiple of 4"},
         {"n_exaone4_pattern.json", "\"sliding_window_pattern\" is \"LLLG\", expected a whole number from 1"},
         {"n_gemma3_no_section.json", "there is no \"text_config\", expected an object"},
         {"n_gemma3_section.json", "\"text_config\" is an array, expected an object"},
         {"n_gpt1_act.json", "\"afn\" is \"tanh\", expected \"gelu\", \"relu\", \"silu\" or \"swish\""},
-        {"n_gpt2_quantized.json", "\"quantization_config\" says that the weights are quantised (GPTQ, 4 bits), which is not read: take the model"},
+        {"n_gpt2_quantized.json", "\"quantization_config\" says that the weights are quantised (GPTQ, 4 bits), which "
+         "is not read: take the model"},
         {"n_hunyuan_head.json", "there is no \"head_dim\""},
         {"n_llama_nf4.json", "quantised (bitsandbytes, 4 bits)"},
         {"n_llama_fp8.json", "quantised (FP8), which is not read"},
@@ -113,7 +115,8 @@ START_TEST(test_corpus)
         {"n_lowercase_string.json", "\"tokenizer.lowercase\" is \"yes\", expected true or false"},
         {"n_many_values.json", "more than 4096 values"},
         {"n_mask.json", "\"mask\" is \"full\", expected \"none\" or \"causal\""},
-        {"n_mlp.json", "\"mlp\" is \"elu\", expected \"none\", \"gelu\", \"gelu_new\", \"relu\", \"relu2\" or \"swiglu\""},
+        {"n_mlp.json",
+         "\"mlp\" is \"elu\", expected \"none\", \"gelu\", \"gelu_new\", \"relu\", \"relu2\" or \"swiglu\""},
         {"n_mlp_above_31_bits.json", "\"n_embd\" 2147483647 makes an mlp of width 8589934588"},
         {"n_mlp_width.json", "expected \"d_model\" 3, because of an \"mlp\" without an output projection"},
         {"n_mlp_without_width.json", "\"d_mlp\" is 0, expected its width because \"mlp\" is \"gelu\""},
@@ -130,7 +133,8 @@ START_TEST(test_corpus)
         {"n_nul.json", "\\u0000 in a string"},
         {"n_null_size.json", "\"d_head\" is null, expected a whole number"},
         {"n_other_model.json", "\"model_type\" is \"bert\", expected \"attn-decoder\", \"gpt2\""},
-        {"n_phi3_longrope_context.json", "\"original_max_position_embeddings\" is so small that its logarithm cannot divide"},
+        {"n_phi3_longrope_context.json",
+         "\"original_max_position_embeddings\" is so small that its logarithm cannot divide"},
         {"n_phi3_longrope_zero.json", "\"rope_scaling.long_factor\" is 0, expected a list of finite numbers above 0"},
         {"n_position.json", "\"position\" is \"ropey\", expected \"none\", \"learned\" or \"rope\""},
         {"n_qwen2_default_kv_heads.json",
@@ -141,10 +145,12 @@ START_TEST(test_corpus)
         {"n_rope_kind.json", "\"rope_scaling.rope_type\" is \"ntk\", expected \"default\", \"linear\", \"llama3\""},
         {"n_rope_odd.json", "\"d_head\" is 3, expected an even number with \"position\": \"rope\""},
         {"n_rotary_above_1.json", "\"rotary_pct\" is 1.5, expected at most 1"},
-        {"n_rotary_odd.json", "3 numbers of each head of 6 are turned by position, expected an even number: see \"rotary_pct\""},
+        {"n_rotary_odd.json",
+         "3 numbers of each head of 6 are turned by position, expected an even number: see \"rotary_pct\""},
         {"n_scale.json", "\"scale\" is 0.5, expected \"none\" or \"sqrt\""},
         {"n_sliding_window.json", "\"sliding_window\" is 0, expected a whole number from 1"},
-        {"n_stacked_width.json", "\"n_head\" 1 times \"d_value\" 4 is 4, expected \"d_model\" 3, because of \"n_layer\""},
+        {"n_stacked_width.json",
+         "\"n_head\" 1 times \"d_value\" 4 is 4, expected \"d_model\" 3, because of \"n_layer\""},
         {"n_string_size.json", "\"d_model\" is \"3\", expected a whole number"},
         {"n_theta_string.json", "\"rope_theta\" is \"1e4\", expected a finite number"},
         {"n_theta_zero.json", "\"rope_theta\" is 0, expected a number above it"},
@@ -188,7 +194,8 @@ START_TEST(test_defaults)
     ck_assert(c.causal && c.scale && c.tied);
     ck_assert(!c.residual && !c.output_projection && !c.bias && !c.unembed);
     ck_assert(!c.plain_norms && !c.norm_embed && !c.no_final);
-    ck_assert(c.tokenizer.kind == ATTN_RULE_WORD && !c.tokenizer.drop && !c.tokenizer.unknown && !c.tokenizer.lowercase);
+    ck_assert(c.tokenizer.kind == ATTN_RULE_WORD && !c.tokenizer.drop && !c.tokenizer.unknown &&
+              !c.tokenizer.lowercase);
     attn_config_free(&c);
 }
 END_TEST
@@ -256,7 +263,8 @@ static void same_config(const struct attn_config *a, const struct attn_config *b
 
 START_TEST(test_write_and_read)
 {
-    static const char *const files[] = {"y_all.json", "y_least.json", "y_bpe.json", "y_value_width.json", "y_eos_zero.json"};
+    static const char *const files[] = {"y_all.json", "y_least.json", "y_bpe.json", "y_value_width.json",
+                                        "y_eos_zero.json"};
     static const double reals[] = {1e-5, 1.0 / 3, 0x1p-1074, 0x1.fffffffffffffp1023, 123456789.125, 3e21};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) {
@@ -275,7 +283,8 @@ END_TEST
 /* Token 0 may end a text, too: it is not what says that none does. */
 START_TEST(test_first_token_ends)
 {
-    struct attn_config zero = read_path("tests/corpus/config/y_eos_zero.json"), none = read_path("tests/corpus/config/y_eos_null.json");
+    struct attn_config zero = read_path("tests/corpus/config/y_eos_zero.json"),
+        none = read_path("tests/corpus/config/y_eos_null.json");
     ck_assert(zero.n_eos == 1 && zero.eos[0] == 0);
     ck_assert(none.n_eos == 0);
     attn_config_free(&zero);
@@ -301,7 +310,8 @@ START_TEST(test_written_form)
 }
 END_TEST
 
-/* A host program may have set a locale with a decimal comma.  Without such a locale on this machine the test shows nothing. */
+/* A host program may have set a locale with a decimal comma.  Without such a locale on this machine the
+ * test shows nothing. */
 START_TEST(test_locale)
 {
     static const char *const commas[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ps_AF.UTF-8"};

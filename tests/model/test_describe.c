@@ -1,5 +1,5 @@
-/* A model as JSON and bytes: every matrix is there once, row by row, and what is too much is refused.  tests/browser computes
- * with it. */
+/* A model as JSON and bytes: every matrix is there once, row by row, and what is too much is refused.  tests/browser
+ * computes with such a model. */
 #include "suites.h"
 
 #include "base/tree.h"
@@ -73,14 +73,16 @@ static void check_mat(const struct described *x, const cJSON *json, const struct
             const float bound = blocks ? ldexpf(fabsf(want), -11) + ldexpf(1, -25) : 0;
             float got;
             attn_vec_widen(&got, x->d.bytes + at, type, transposed ? j * m->in + i : i * m->out + j, 1);
-            ck_assert_msg(fabsf(got - want) <= bound, "output %zu, input %zu: %g, not %g", j, i, (double)got, (double)want);
+            ck_assert_msg(fabsf(got - want) <= bound,
+                          "output %zu, input %zu: %g, not %g", j, i, (double)got, (double)want);
         }
 }
 
-/* Stored as they are used; fused, one after the other; fused, head by head; tied; with a table of positions; in blocks, with
- * rows in pairs. */
+/* Stored as they are used; fused, one after the other; fused, head by head; tied; with a table of positions; in blocks,
+ * with rows in pairs. */
 static const char *const models[] = {"stacked", "tests/golden/checkpoints/gpt2-a", "tests/golden/checkpoints/neox-i",
-                                     "tests/golden/checkpoints/gemma2-a", "tests/golden/checkpoints/bloom-a", "tests/golden/gguf/llama-spm-q8_0/model.gguf"};
+                                     "tests/golden/checkpoints/gemma2-a", "tests/golden/checkpoints/bloom-a",
+                                     "tests/golden/gguf/llama-spm-q8_0/model.gguf"};
 
 START_TEST(has_every_matrix)
 {
@@ -92,7 +94,8 @@ START_TEST(has_every_matrix)
     for (size_t i = 0; i < w->n.L; i++, block = block->next) {
         const struct attn_block *b = &w->block[i];
         const struct { const char *key; const struct attn_mat *m; } mats[] = {
-            {"q", &b->q}, {"k", &b->k}, {"v", &b->v}, {"o", &b->o}, {"gate", &b->gate}, {"in", &b->in}, {"out", &b->out}};
+            {"q", &b->q}, {"k", &b->k}, {"v", &b->v}, {"o", &b->o}, {"gate", &b->gate}, {"in", &b->in},
+            {"out", &b->out}};
         for (size_t k = 0; k < sizeof mats / sizeof *mats; k++)
             if (mats[k].m->data)
                 check_mat(&x, attn_tree_member(block, mats[k].key), mats[k].m);
@@ -142,7 +145,8 @@ START_TEST(has_a_limit)
     struct described x;
     struct attn_err err = {0};
     ck_assert_int_eq(describe(&x, "tiny", 1 << 20, &err), ATTN_EUSAGE);
-    ck_assert_msg(strstr(err.msg, "model tiny has more than 1 MB of weights") && strstr(err.msg, "float16"), "%s", err.msg);
+    ck_assert_msg(strstr(err.msg, "model tiny has more than 1 MB of weights") && strstr(err.msg, "float16"),
+                  "%s", err.msg);
     end(&x);
 }
 END_TEST

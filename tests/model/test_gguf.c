@@ -1,5 +1,5 @@
-/* GGUF: what is read, what is refused and how, shards, directories, tokens, and the way back to Hugging Face's files.  The
- * numbers of its models are compared in the suite `checkpoints`. */
+/* GGUF: what is read, what is refused and how, shards, directories, tokens, and the way back to Hugging Face's files.
+ * The numbers of its models are compared in the suite `checkpoints`. */
 #include "suites.h"
 
 #include "checkpoints.h"
@@ -25,14 +25,17 @@
 static const struct { const char *file, *says; } malformed[] = {
     {"y_valid", NULL}, {"y_bytes", NULL}, {"y_pieces", NULL},
     {"n_short_header", "the file ends after 14 bytes, in its header: was the download complete?"},
-    {"n_pair_count", "the file claims 1152921504606846976 pairs of metadata, expected at most the 295 that its 4160 bytes can hold"},
+    {"n_pair_count",
+     "the file claims 1152921504606846976 pairs of metadata, expected at most the 295 that its 4160 bytes can hold"},
     {"n_long_string", "general.name at byte 93 has 1099511627776 bytes, expected at most the 27 that are left"},
     {"n_bad_version", "is a GGUF file of version 4, expected 2 or 3"},
     {"n_offset_not_aligned", "tensor 'blk.0.attn_q.weight' starts at byte 260 of the data, expected a multiple of 32"},
-    {"n_overlap", "tensor 'blk.0.attn_k.weight' starts at byte 256 of the data, expected 512, where the tensor before it ends"},
+    {"n_overlap",
+     "tensor 'blk.0.attn_k.weight' starts at byte 256 of the data, expected 512, where the tensor before it ends"},
     {"n_outside", "tensor 'blk.0.ffn_down.weight' starts at byte 1048576 of the data, expected 2080"},
     {"n_unknown_type", "tensor 'blk.0.ffn_up.weight' has type 250, which is none of GGUF's; expected F32, F16"},
-    {"n_dims_overflow", "tensor 'blk.0.ffn_gate.weight' of shape [8589934592, 8589934592] has more numbers than a file can hold"},
+    {"n_dims_overflow",
+     "tensor 'blk.0.ffn_gate.weight' of shape [8589934592, 8589934592] has more numbers than a file can hold"},
     {"n_duplicate_tensor", "tensor 'output_norm.weight' is there twice, expected once"},
     {"n_wrong_kind", "key 'llama.block_count' is string, expected a whole number"},
     {"n_alignment_zero", "key 'general.alignment' is 0, expected a power of two"}};
@@ -48,7 +51,8 @@ static void open_said(const char *path, const char *says)
         ck_assert_msg(!rc, "%s", err.msg);
         return;
     }
-    ck_assert_msg(rc == ATTN_EFORMAT && strstr(err.msg, says) && !strncmp(err.msg, path, strlen(path)), "'%s' lacks '%s'", err.msg,
+    ck_assert_msg(rc == ATTN_EFORMAT && strstr(err.msg, says) && !strncmp(err.msg, path, strlen(path)),
+                  "'%s' lacks '%s'", err.msg,
                   says);
 }
 
@@ -116,7 +120,10 @@ static void short_row(struct ggufs *g) { of_type(g, 2, 33); }
 static void extra(struct ggufs *g) { of_type(g, 0, 128); }
 static void no_rows(struct ggufs *g) { of_type(g, 0, 0); }
 static void five(struct ggufs *g) { ggufs_tensor(g, "x", 5, (const uint64_t[]){1, 1, 1, 1, 1}, 0, NULL, 4); }
-static void few_factors(struct ggufs *g) { ggufs_tensor(g, "rope_freqs.weight", 1, (const uint64_t[]){1}, 0, &(float){1}, 4); }
+static void few_factors(struct ggufs *g)
+{
+    ggufs_tensor(g, "rope_freqs.weight", 1, (const uint64_t[]){1}, 0, &(float){1}, 4);
+}
 
 static const struct { void (*change)(struct ggufs *g); const char *says; } changes[] = {
     {no_more, NULL},
@@ -134,7 +141,8 @@ static const struct { void (*change)(struct ggufs *g); const char *says; } chang
     {strange_scaling, "key 'llama.rope.scaling.type' is 'spiral', expected none, linear, yarn or longrope"},
     {other_vocabulary, "key 'llama.vocab_size' is 17, but tensor 'token_embd.weight' has 16 rows"},
     {part_of_three, "is one of 3 files, expected them to be called NAME-00001-of-00003.gguf"},
-    {iq4_xs, "tensor 'blk.0.extra.weight' is stored as IQ4_XS, which is not read here: take a file of the model in F32"},
+    {iq4_xs,
+     "tensor 'blk.0.extra.weight' is stored as IQ4_XS, which is not read here: take a file of the model in F32"},
     {mxfp4, "stored as MXFP4, which is not read here"}, {tq1, "stored as TQ1_0, which is not read here"},
     {short_row, "tensor 'blk.0.extra.weight' has rows of 33 numbers, expected a multiple of 32 for Q4_0"},
     {extra, "tensor 'blk.0.extra.weight' has no place in the model that its metadata describes"},
@@ -171,13 +179,16 @@ END_TEST
 START_TEST(a_directory_may_hold_one)
 {
     succeed("mkdir $D/d && cp " GOLDEN "qwen2-bf16/model.gguf $D/d");
-    expect_same("$A run -m $D/d --ids '1 2 3' --show logits", "$A run -m " GOLDEN "qwen2-bf16/model.gguf --ids '1 2 3' --show logits");
-    expect_same("cd $D/d && $A run -m model.gguf --ids '1 2 3' --show logits", "$A run -m $D/d --ids '1 2 3' --show logits");
+    expect_same("$A run -m $D/d --ids '1 2 3' --show logits",
+                "$A run -m " GOLDEN "qwen2-bf16/model.gguf --ids '1 2 3' --show logits");
+    expect_same("cd $D/d && $A run -m model.gguf --ids '1 2 3' --show logits",
+                "$A run -m $D/d --ids '1 2 3' --show logits");
     succeed("cp $D/d/model.gguf $D/d/model-Q8_0.gguf");
     expect("$A info -m $D/d 2>&1", 1, "d: holds 2 GGUF models, expected one: give the path of the one that is meant: "
                                       "model-Q8_0.gguf, model.gguf");
     succeed("cp tests/golden/checkpoints/gpt2-a/*.* $D/d");                             /* then its weights count */
-    expect_same("$A run -m $D/d --ids '1 2 3' --show logits", "$A run -m tests/golden/checkpoints/gpt2-a --ids '1 2 3' --show logits");
+    expect_same("$A run -m $D/d --ids '1 2 3' --show logits",
+                "$A run -m tests/golden/checkpoints/gpt2-a --ids '1 2 3' --show logits");
 }
 END_TEST
 
@@ -257,7 +268,8 @@ START_TEST(a_digest_is_of_the_file)
     /* a letter of the metadata, then a byte of the last tensor */
     succeed("a=$($A info -m $D/d/model.gguf | grep digest); sed -i 's/reference BF16/reference BF17/' $D/d/model.gguf; "
             "b=$($A info -m $D/d/model.gguf | grep digest); [ \"$a\" != \"$b\" ]; "
-            "printf Q | dd of=$D/d/model.gguf bs=1 seek=$(($(stat -c %s $D/d/model.gguf) - 2)) conv=notrunc status=none; "
+            "printf Q | dd of=$D/d/model.gguf bs=1 seek=$(($(stat -c %s $D/d/model.gguf) - 2)) conv=notrunc "
+            "status=none; "
             "c=$($A info -m $D/d/model.gguf | grep digest); [ \"$b\" != \"$c\" ]");
 }
 END_TEST
@@ -265,8 +277,10 @@ END_TEST
 START_TEST(metadata_are_listed)
 {
     expect("$A info -m " GOLDEN "qwen2-bf16", 0, "metadata\n  general.architecture  string  \"qwen2\"\n");
-    expect("$A info -m " GOLDEN "qwen2-bf16", 0, "  tokenizer.ggml.tokens  array of string (64)  [\",\", \";\", \"?\", \"a\", \"b\", \"c\", \"d\", \"e\"] ...\n");
-    expect_exactly("$A info -m " GOLDEN "qwen2-bf16 --format json | jq -c '.metadata[] | select(.key == \"qwen2.rope.freq_base\")'",
+    expect("$A info -m " GOLDEN "qwen2-bf16", 0, "  tokenizer.ggml.tokens  array of string (64)  [\",\", \";\", \"?\", "
+           "\"a\", \"b\", \"c\", \"d\", \"e\"] ...\n");
+    expect_exactly("$A info -m " GOLDEN
+                   "qwen2-bf16 --format json | jq -c '.metadata[] | select(.key == \"qwen2.rope.freq_base\")'",
                    "{\"key\":\"qwen2.rope.freq_base\",\"type\":\"f32\",\"n\":1,\"value\":1000000,\"cut\":false}\n");
     expect("$A info -m " GOLDEN "llama-spm-q8_0", 0, "blk.0.attn_q.weight       Q8_0  [64, 64]");
     expect_exactly("$A info -m tiny --format json | jq .metadata", "null\n");
@@ -277,7 +291,8 @@ END_TEST
 START_TEST(training_wants_a_directory)
 {
     expect("ends 2 $A train -m " GOLDEN "llama-spm-q8_0 -f README.md -o $D/t --steps 1 2>&1", 0,
-           "make a directory of it first, with 'attn-cli convert -m tests/golden/gguf/llama-spm-q8_0/model.gguf -o DIR'");
+           "make a directory of it first, with 'attn-cli convert -m "
+           "tests/golden/gguf/llama-spm-q8_0/model.gguf -o DIR'");
     succeed("test ! -e $D/t/model.safetensors");
     succeed("$A convert -q -m " GOLDEN "llama-spm-q8_0 -o $D/m && $A train -q -m $D/m -f README.md -o $D/t --steps 1");
     expect("$A train -m " GOLDEN "llama-spm-q8_0 --ids '1 2 3' --gradients $D/g.safetensors", 0, "\"loss\": ");
@@ -297,7 +312,8 @@ static void check_case(const struct attn_tokenizer *t, const cJSON *one, const c
     ck_assert_msg(!attn_encode_ids(&ids, &n, t, text, strlen(text), &bare, &err), "%s", err.msg);
     ck_assert_msg(n == (size_t)cJSON_GetArraySize(want), "%s: '%s' has %zu tokens", model, text, n);
     for (size_t i = 0; i < n; i++, v = v->next)
-        ck_assert_msg(ids[i] == (int)v->valuedouble, "%s: token %zu of '%s' is %d, expected %g", model, i, text, ids[i], v->valuedouble);
+        ck_assert_msg(ids[i] == (int)v->valuedouble,
+                      "%s: token %zu of '%s' is %d, expected %g", model, i, text, ids[i], v->valuedouble);
     free(ids);
 }
 
@@ -310,14 +326,16 @@ START_TEST(every_text_has_its_tokens)
         return;
     char *dir = strdup(path);
     ck_assert_msg(!attn_tokenizer_open(&t, dir, &err), "%s", err.msg);
-    cJSON *doc = golden_read(checkpoint_recorded(name, "tokenizer.json")), *expected = golden_read(checkpoint_recorded(name, "expected.json"));
+    cJSON *doc = golden_read(checkpoint_recorded(name, "tokenizer.json")),
+        *expected = golden_read(checkpoint_recorded(name, "expected.json"));
     const cJSON *one, *ids = golden_get(expected, "ids");
     cJSON_ArrayForEach(one, golden_get(doc, "cases"))
         check_case(t, one, name);
     const char *text = golden_string(expected, "text");
     int32_t *got = NULL;
     size_t n = 0;
-    ck_assert(!attn_encode_ids(&got, &n, t, text, strlen(text), NULL, &err));           /* with BOS, where the metadata ask */
+    /* with BOS, where the metadata ask */
+    ck_assert(!attn_encode_ids(&got, &n, t, text, strlen(text), NULL, &err));
     ck_assert_uint_eq(n, (size_t)cJSON_GetArraySize(ids));
     ck_assert_int_eq(got[0], (int)ids->child->valuedouble);
     free(got);
@@ -331,7 +349,8 @@ END_TEST
 /* Each way of cutting is one that tokenizer.json can say; "ab" is one token wherever letters stay together. */
 START_TEST(every_pre_is_read)
 {
-    static const char *const names[] = {"gpt-2", "starcoder", "llama-bpe", "dbrx", "qwen2", "qwen35", "falcon", "tekken", "gpt-4o",
+    static const char *const names[] = {"gpt-2", "starcoder", "llama-bpe", "dbrx", "qwen2", "qwen35", "falcon",
+                                        "tekken", "gpt-4o",
                                         "bloom", "viking", "deepseek-coder", "deepseek-v3", "default", NULL};
     struct attn_err err = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -358,7 +377,8 @@ START_TEST(a_token_may_be_absent)
         ggufs_tokenizer(&g, "gpt-2");
         ggufs_u32(&g, i ? "tokenizer.ggml.eos_token_id" : "tokenizer.ggml.padding_token_id", i ? 257 : UINT32_MAX);
         ggufs_write(&g, "m.gguf");
-        expect("$A tokenize -m $D/m.gguf -s ab 2>&1", i, i ? "key 'tokenizer.ggml.eos_token_id' is no token's id, expected 0 to 256" :
+        expect("$A tokenize -m $D/m.gguf -s ab 2>&1", i,
+               i ? "key 'tokenizer.ggml.eos_token_id' is no token's id, expected 0 to 256" :
                "256");
         ggufs_free(&g);
     }
@@ -411,7 +431,8 @@ static void texts(struct ggufs *g, const char *model, const char *pre)
 START_TEST(other_tokenizers_are_refused)
 {
     static const struct { const char *model, *pre, *says; } rows[] = {
-        {"bert", "default", "its tokenizer is 'bert' (tokenizer.ggml.model), expected llama or gpt2; token ids can be given with --ids"},
+        {"bert", "default",
+         "its tokenizer is 'bert' (tokenizer.ggml.model), expected llama or gpt2; token ids can be given with --ids"},
         {"gpt2", "superbpe", "there is no key 'tokenizer.ggml.merges'"},
         {"llama", "default", "there is no key 'tokenizer.ggml.scores', expected a score for each token"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -426,12 +447,14 @@ START_TEST(other_tokenizers_are_refused)
     ggufs_tokenizer(&g, "superbpe");
     ggufs_f32s(&g, "tokenizer.ggml.scores", (const float[]){1, 2}, 2);
     ggufs_write(&g, "m.gguf");
-    expect("$A tokenize -m $D/m.gguf -s ab 2>&1", 1, "key 'tokenizer.ggml.scores' has 2 values, expected 257, one for each token");
+    expect("$A tokenize -m $D/m.gguf -s ab 2>&1", 1,
+           "key 'tokenizer.ggml.scores' has 2 values, expected 257, one for each token");
     ggufs_free(&g);
     g = ggufs_llama(257);
     ggufs_tokenizer(&g, "superbpe");
     ggufs_write(&g, "m.gguf");
-    expect("$A tokenize -m $D/m.gguf -s ab 2>&1", 1, "its tokenizer cuts texts as 'superbpe' (tokenizer.ggml.pre), which is not known");
+    expect("$A tokenize -m $D/m.gguf -s ab 2>&1", 1,
+           "its tokenizer cuts texts as 'superbpe' (tokenizer.ggml.pre), which is not known");
     ggufs_free(&g);
 }
 END_TEST
@@ -452,7 +475,8 @@ START_TEST(conversion_gives_the_checkpoint_back)
             const struct attn_st_tensor *t = attn_st_at(x.st, i), *u = attn_st_find(y.st, t->name);
             u = u || strncmp(t->name, "transformer.", 12) ? u : attn_st_find(y.st, t->name + 12);
             ck_assert_msg(u && t->bytes == u->bytes && !memcmp(t->data, u->data, t->bytes), "%s", t->name);
-            ck_assert(!strcmp(t->dtype, u->dtype) && t->ndim == u->ndim && !memcmp(t->shape, u->shape, sizeof t->shape));
+            ck_assert(!strcmp(t->dtype, u->dtype) && t->ndim == u->ndim &&
+                      !memcmp(t->shape, u->shape, sizeof t->shape));
         }
         made_close(&x);
         made_close(&y);
@@ -460,7 +484,8 @@ START_TEST(conversion_gives_the_checkpoint_back)
 }
 END_TEST
 
-/* Written in float32, a model of any architecture and type has the same bits in every activation, and reads texts alike. */
+/* Written in float32, a model of any architecture and type has the same bits in every activation, and
+ * reads texts alike. */
 START_TEST(a_converted_model_computes_the_same)
 {
     const char *name = checkpoints[CHECKPOINTS_HF + _i].name, *path = checkpoint_path(name);
@@ -469,7 +494,8 @@ START_TEST(a_converted_model_computes_the_same)
     char *from = strdup(path);
     succeed(printed("$A convert -q -m %s -o $D/m --type f32", from));
     succeed(printed("$A run -q -m %s --ids '1 2 3 7 5 4 11 2 6 9 8 10' --show '*' -o $D/a.npz", from));
-    succeed("$A run -q -m $D/m --ids '1 2 3 7 5 4 11 2 6 9 8 10' --show '*' -o $D/b.npz && $A diff --exact $D/a.npz $D/b.npz");
+    succeed("$A run -q -m $D/m --ids '1 2 3 7 5 4 11 2 6 9 8 10' --show '*' -o $D/b.npz && "
+            "$A diff --exact $D/a.npz $D/b.npz");
     expect_same(printed("$A tokenize -m %s -s 'the cat  sat on a mat' --format json", from),
                 "$A tokenize -m $D/m -s 'the cat  sat on a mat' --format json");
     free(from);
@@ -521,10 +547,12 @@ static void write_quantised(const char *leaf)
     free(bytes);
 }
 
-/* Errors by type, by weight and by block are told; what blocks add makes up the whole; a model beside itself has none. */
+/* Errors by type, by weight and by block are told; what blocks add makes up the whole; a model beside
+ * itself has none. */
 START_TEST(a_comparison_tells_what_quantisation_did)
 {
-    static const char diff[] = "ends 1 $A diff -m $D/q.gguf --with tests/golden/checkpoints/qwen2-j -s 'the cat sat on the mat'";
+    static const char diff[] =
+        "ends 1 $A diff -m $D/q.gguf --with tests/golden/checkpoints/qwen2-j -s 'the cat sat on the mat'";
     write_quantised("q.gguf");
     expect(diff, 0, "Q8_0   in A, BF16 in B  ");
     expect(diff, 0, "model.layers.0.self_attn.q_proj.weight");
@@ -534,10 +562,13 @@ START_TEST(a_comparison_tells_what_quantisation_did)
     expect(diff, 0, "KL(B || A) ");
     succeed(printed("%s --format json >$D/j", diff));
     expect_exactly("jq '[.parts[].share] | add * 1e6 | round' $D/j", "1000000\n");
-    expect_exactly("jq -c '([.parts[].part] | unique), .cause.kind' $D/j", "[\"attn\",\"embed\",\"mlp\"]\n\"quantised\"\n");
-    /* steps of 1/64 leave an error of 1/64/sqrt(12), evenly spread: 0.0045 of weights whose root mean square is given with it */
+    expect_exactly("jq -c '([.parts[].part] | unique), .cause.kind' $D/j",
+                   "[\"attn\",\"embed\",\"mlp\"]\n\"quantised\"\n");
+    /* steps of 1/64 leave an error of 1/64/sqrt(12), evenly spread: 0.0045 of weights whose root mean square is
+     * given with it */
     succeed("jq -e '[.models.weights[] | select(.dtype_a == \"Q8_0\") | .max_abs] | max <= 1/128' $D/j");
-    succeed("jq -e '.models.types[] | select(.dtype_a == \"Q8_0\") | .weights == 13 and .relative > 0.001 and .relative < 0.1' $D/j");
+    succeed("jq -e '.models.types[] | select(.dtype_a == \"Q8_0\") | "
+            ".weights == 13 and .relative > 0.001 and .relative < 0.1' $D/j");
     expect("$A diff -m " GOLDEN "qwen2-bf16 --with tests/golden/checkpoints/qwen2-j -s 'the cat sat'", 0,
            "nothing differs: 37 tensors are the same bit for bit");
     expect("$A diff -m $D/q.gguf --with $D/q.gguf", 0, "nothing differs: ");

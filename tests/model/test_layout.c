@@ -12,14 +12,16 @@ static void check_layout(const struct attn_config *c, const char *want)
     struct attn_layout walk = attn_layout_start(c);
     struct attn_slot s;
     while (attn_layout_next(&walk, &s))
-        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s[%zu,%zu] ", s.name, s.required ? "" : "?", s.shape[0],
+        snprintf(got + strlen(got), sizeof got - strlen(got),
+                 "%s%s[%zu,%zu] ", s.name, s.required ? "" : "?", s.shape[0],
                  s.shape[1]);
     ck_assert_str_eq(got, want);
 }
 
 START_TEST(layout)
 {
-    struct attn_config c = {.family = attn_families[0], .V = 9, .n_ctx = 7, .L = 1, .H = 4, .Hkv = 2, .d = 3, .dh = 5, .dv = 6, .m = 8, .tied = true};
+    struct attn_config c = {.family = attn_families[0], .V = 9, .n_ctx = 7, .L = 1, .H = 4, .Hkv = 2, .d = 3, .dh = 5,
+                            .dv = 6, .m = 8, .tied = true};
     check_layout(&c, "embed.weight[9,3] blocks.0.attn.q.weight[3,20] blocks.0.attn.q.bias?[20,0] "
                  "blocks.0.attn.k.weight[3,10] blocks.0.attn.k.bias?[10,0] blocks.0.attn.v.weight[3,12] "
                  "blocks.0.attn.v.bias?[12,0] ");
@@ -28,7 +30,8 @@ START_TEST(layout)
     check_layout(&c, "embed.weight[9,3] norm_final.weight?[3,0] norm_final.bias?[3,0] ");
     c.unembed = true;
     c.position = ATTN_POS_LEARNED;
-    check_layout(&c, "embed.weight[9,3] pos_embed.weight[7,3] norm_final.weight[3,0] norm_final.bias[3,0] unembed.bias?[9,0] ");
+    check_layout(&c, "embed.weight[9,3] pos_embed.weight[7,3] norm_final.weight[3,0] norm_final.bias[3,0] "
+                 "unembed.bias?[9,0] ");
     c.norm = ATTN_NORM_RMS;
     c.tied = false;
     c.L = 1;                            /* without output projection the residual stream is as wide as all heads */
@@ -41,7 +44,8 @@ END_TEST
 
 START_TEST(layout_of_a_block)
 {
-    struct attn_config c = {.family = attn_families[0], .V = 9, .L = 2, .H = 4, .Hkv = 4, .d = 3, .dh = 5, .dv = 6, .m = 8, .tied = true, .bias = true,
+    struct attn_config c = {.family = attn_families[0], .V = 9, .L = 2, .H = 4, .Hkv = 4, .d = 3, .dh = 5, .dv = 6,
+                            .m = 8, .tied = true, .bias = true,
                             .output_projection = true, .mlp = ATTN_MLP_SWIGLU, .norm = ATTN_NORM_LAYER};
     struct attn_layout walk = attn_layout_start(&c);
     struct attn_slot s;
@@ -64,7 +68,8 @@ START_TEST(names_fit)
         const struct attn_family *f = attn_families[i];
         for (int p = 0; p < ATTN_PARTS; p++) {
             const char *path = f->part[p].path;
-            size_t numbered = strlen(f->prefix) + strlen(f->block) + DIGITS + strlen("..") + (path ? strlen(path) : 0) + DIGITS;
+            size_t numbered = strlen(f->prefix) + strlen(f->block) + DIGITS + strlen("..") +
+                (path ? strlen(path) : 0) + DIGITS;
             ck_assert_msg(numbered + sizeof ".weight" <= ATTN_SLOT_NAME_MAX, "%s of family %zu", path, i);
         }
     }
@@ -73,7 +78,8 @@ END_TEST
 
 START_TEST(costs_nothing)
 {
-    struct attn_config c = {.family = attn_families[0], .V = 1, .L = (size_t)1 << 31, .H = 1, .Hkv = 1, .d = 1, .dh = 1, .dv = 1};
+    struct attn_config c = {.family = attn_families[0], .V = 1, .L = (size_t)1 << 31, .H = 1, .Hkv = 1, .d = 1,
+                            .dh = 1, .dv = 1};
     struct attn_layout walk = attn_layout_start(&c);
     struct attn_slot s;
     for (int i = 0; i < 6; i++)

@@ -1,4 +1,5 @@
-/* Directories that MLX has quantised: every width and group, rules of one module, several files; and what is no such directory. */
+/* Directories that MLX has quantised: every width and group, rules of one module, several files; and what is
+ * no such directory. */
 #include "suites.h"
 
 #include "made.h"
@@ -18,7 +19,8 @@ static const struct { const char *module; size_t rows; } matrices[] = {
     {"model.layers.0.self_attn.v_proj", D}, {"model.layers.0.self_attn.o_proj", D}, {"model.layers.0.mlp.gate_proj", D},
     {"model.layers.0.mlp.up_proj", D}, {"model.layers.0.mlp.down_proj", D}};
 enum { MATRICES = sizeof matrices / sizeof *matrices };
-static const char *const norms[] = {"model.layers.0.input_layernorm", "model.layers.0.post_attention_layernorm", "model.norm"};
+static const char *const norms[] = {"model.layers.0.input_layernorm", "model.layers.0.post_attention_layernorm",
+                                    "model.norm"};
 
 static const struct rule { size_t bits, group; const char *dtype; } rules[] = {
     {2, 32, "F32"}, {2, 64, "F16"}, {2, 128, "BF16"}, {4, 32, "F16"}, {4, 64, "BF16"}, {4, 128, "F32"}, {8, 32, "BF16"},
@@ -50,13 +52,14 @@ static double put_number(unsigned char *to, const char *dtype)
 
 struct files { struct attn_st_tensor t[MOST]; size_t n; char name[MOST][96]; };
 
-static unsigned char *add(struct files *f, const char *module, const char *kind, const char *dtype, size_t rows, size_t cols)
+static unsigned char *add(struct files *f, const char *module, const char *kind, const char *dtype, size_t rows,
+                          size_t cols)
 {
     struct attn_st_tensor *t = &f->t[f->n];
     size_t element = attn_st_element(dtype);
     snprintf(f->name[f->n], sizeof f->name[0], "%s.%s", module, kind);
-    *t = (struct attn_st_tensor){.name = f->name[f->n++], .dtype = dtype, .ndim = rows ? 2 : 1, .shape = {rows ? rows : cols, rows ? cols : 0},
-                                 .count = (rows ? rows : 1) * cols};
+    *t = (struct attn_st_tensor){.name = f->name[f->n++], .dtype = dtype, .ndim = rows ? 2 : 1,
+                                 .shape = {rows ? rows : cols, rows ? cols : 0}, .count = (rows ? rows : 1) * cols};
     t->bytes = t->count * element;
     unsigned char *data = calloc(t->count, element);
     t->data = data;
@@ -67,7 +70,8 @@ static unsigned char *add(struct files *f, const char *module, const char *kind,
 static void add_matrix(struct files *f, struct files *plain, const char *module, size_t rows, const struct rule *r)
 {
     size_t per = 32 / r->bits, groups = D / r->group, element = attn_st_element(r->dtype);
-    unsigned char *q = add(f, module, "weight", "U32", rows, D / per), *s = add(f, module, "scales", r->dtype, rows, groups);
+    unsigned char *q = add(f, module, "weight", "U32", rows, D / per),
+        *s = add(f, module, "scales", r->dtype, rows, groups);
     unsigned char *b = add(f, module, "biases", r->dtype, rows, groups);
     float *w = (float *)(void *)add(plain, module, "weight", "F32", rows, D);
     for (size_t g = 0; g < rows * groups; g++) {
@@ -87,13 +91,17 @@ static void add_matrix(struct files *f, struct files *plain, const char *module,
 static void write_config(const char *dir, const char *more)
 {
     FILE *f = fopen(printed("%s/config.json", dir), "w");
-    fprintf(f, "{\"model_type\": \"llama\", \"vocab_size\": %d, \"hidden_size\": %d, \"intermediate_size\": %d, \"num_hidden_layers\": 1, "
-            "\"num_attention_heads\": 4, \"max_position_embeddings\": 8, \"rms_norm_eps\": 1e-05, \"tie_word_embeddings\": true%s}\n", V, D, D,
+    fprintf(f, "{\"model_type\": \"llama\", \"vocab_size\": %d, \"hidden_size\": %d, \"intermediate_size\": %d, "
+            "\"num_hidden_layers\": 1, \"num_attention_heads\": 4, \"max_position_embeddings\": 8, \"rms_norm_eps\": "
+            "1e-05, \"tie_word_embeddings\": true%s}\n", V, D, D,
             more);
     fclose(f);
 }
 
-static void write_files(const char *path, const struct files *f, size_t from, size_t to) { made_write(path, f->t + from, to - from); }
+static void write_files(const char *path, const struct files *f, size_t from, size_t to)
+{
+    made_write(path, f->t + from, to - from);
+}
 
 static void release(struct files *f)
 {
@@ -113,12 +121,14 @@ static void make(const struct rule *r, const struct rule *own, size_t apart, con
             add_matrix(&f, &plain, matrices[i].module, matrices[i].rows, how);
         else
             for (size_t k = 0; k < 2; k++)
-                memset(add(k ? &plain : &f, matrices[i].module, "weight", "F32", matrices[i].rows, D), 0x3c, matrices[i].rows * D * 4);
+                memset(add(k ? &plain : &f, matrices[i].module, "weight", "F32", matrices[i].rows, D), 0x3c,
+                       matrices[i].rows * D * 4);
     }
     for (size_t i = 0; i < 3; i++)
         for (size_t k = 0; k < 2; k++)
             memset(add(k ? &plain : &f, norms[i], "weight", "F32", 0, D), 0x3c, D * 4);
-    write_config(scratch_path("q"), printed(", \"quantization\": {\"group_size\": %zu, \"bits\": %zu%s}", r->group, r->bits, more));
+    write_config(scratch_path("q"),
+                 printed(", \"quantization\": {\"group_size\": %zu, \"bits\": %zu%s}", r->group, r->bits, more));
     write_config(scratch_path("plain"), "");
     write_files(scratch_path("plain/model.safetensors"), &plain, 0, plain.n);
     if (!two) {
@@ -127,7 +137,8 @@ static void make(const struct rule *r, const struct rule *own, size_t apart, con
         FILE *index = fopen(scratch_path("q/model.safetensors.index.json"), "w");
         fputs("{\"weight_map\": {", index);
         for (size_t i = 0; i < f.n; i++)
-            fprintf(index, "%s\"%s\": \"model-0000%d-of-00002.safetensors\"", i ? ", " : "", f.t[i].name, i < 7 ? 1 : 2);
+            fprintf(index, "%s\"%s\": \"model-0000%d-of-00002.safetensors\"", i ? ", " : "", f.t[i].name,
+                    i < 7 ? 1 : 2);
         fputs("}}", index);
         fclose(index);
         write_files(scratch_path("q/model-00001-of-00002.safetensors"), &f, 0, 7);
@@ -139,7 +150,8 @@ static void make(const struct rule *r, const struct rule *own, size_t apart, con
 
 static void expect_plain(void)
 {
-    succeed("$A convert -q -m $D/q -o $D/out && $A convert -q -m $D/plain -o $D/again && cmp $D/out/model.safetensors $D/again/model.safetensors");
+    succeed("$A convert -q -m $D/q -o $D/out && $A convert -q -m $D/plain -o $D/again && "
+            "cmp $D/out/model.safetensors $D/again/model.safetensors");
     succeed("! grep quantization $D/out/config.json");
     expect_same("$A run -q -m $D/q --ids '1 2 3' --show logits", "$A run -q -m $D/plain --ids '1 2 3' --show logits");
 }
@@ -179,8 +191,10 @@ static const struct { const char *jq, *says; } wrong[] = {
     {".quantization.group_size = 48", "expected \"group_size\" 32, 64 or 128"},
     {".quantization.group_size = 128", "do not have a number for each group"},
     {"del(.quantization.bits)", "expected \"bits\" 2, 4 or 8"},
-    {".quantization.mode = \"mxfp4\"", "with \"mode\" \"mxfp4\", expected \"affine\": take the model that they were made from"},
-    {".quantization[\"model.norm\"] = {\"bits\": 4} | .quantization[\"model.embed_tokens\"] = false", "but config.json says that it is not"},
+    {".quantization.mode = \"mxfp4\"",
+     "with \"mode\" \"mxfp4\", expected \"affine\": take the model that they were made from"},
+    {".quantization[\"model.norm\"] = {\"bits\": 4} | .quantization[\"model.embed_tokens\"] = false",
+     "but config.json says that it is not"},
     {"del(.quantization)", "is stored as U32"},
 };
 

@@ -146,13 +146,15 @@ START_TEST(weights_are_looked_at_where_numbers_are_lost)
     const char *dir = write_model(good, 4, LAYERS_1, "");
     struct attn_model *m = made_open(dir);
     m->checked = false;
-    lose_number(_i ? 2 * 3 : 1);        /* the embedding is last in the file: the first number of token 0, the last of token 1 */
+    /* the embedding is last in the file: the first number of token 0, the last of token 1 */
+    lose_number(_i ? 2 * 3 : 1);
     enum { T = 256 };                   /* the last row has no sum with the first, not even times 0 */
     int32_t ids[T] = {0};
     for (size_t i = 1; i < T; i++)
         ids[i] = 1;
     struct attn_plan plan = {.rows = T, .seqs = 1, .threads = 1};
-    if (_i == 1)                        /* then no other row sees that of token 0, and what is left of the last block is finite */
+    /* then no other row sees that of token 0, and what is left of the last block is finite */
+    if (_i == 1)
         ck_assert_msg(!attn_kind_parse(&plan.kind, "window:1", &err), "%s", err.msg);
     ck_assert_msg(!attn_run_new(&r, m, &plan, NULL, 0, &err), "%s", err.msg);
     ck_assert_int_eq(attn_run_forward(r, ids, &(struct attn_seq){.T = T}, 1, &err), ATTN_EFORMAT);
@@ -177,7 +179,8 @@ static int discard(void *self, const struct attn_probe *p, struct attn_err *err)
 START_TEST(blocks_that_nobody_reads_are_not_run)
 {
     static const struct { const char *name; size_t rows, cols; } two[] = {
-        {"embed.weight", 2, 3}, {"blocks.0.attn.q.weight", 3, 2}, {"blocks.0.attn.k.weight", 3, 2}, {"blocks.0.attn.v.weight", 3, 4},
+        {"embed.weight", 2, 3}, {"blocks.0.attn.q.weight", 3, 2}, {"blocks.0.attn.k.weight", 3, 2},
+        {"blocks.0.attn.v.weight", 3, 4},
         {"blocks.0.attn.o.weight", 4, 3}, {"blocks.1.attn.q.weight", 3, 2}, {"blocks.1.attn.k.weight", 3, 2},
         {"blocks.1.attn.v.weight", 3, 4}, {"blocks.1.attn.o.weight", 4, 3}};
     enum { TENSORS = sizeof two / sizeof *two };
@@ -191,7 +194,8 @@ START_TEST(blocks_that_nobody_reads_are_not_run)
         const struct attn_observer obs = {.wants = first_patterns, .watch = discard, .self = &layers};
         struct attn_err err = {0};
         struct attn_run *r = NULL;
-        ck_assert_msg(!attn_run_new(&r, m, &(struct attn_plan){.rows = 2, .seqs = 1, .threads = 1}, &obs, 1, &err), "%s", err.msg);
+        ck_assert_msg(!attn_run_new(&r, m, &(struct attn_plan){.rows = 2, .seqs = 1, .threads = 1}, &obs, 1, &err),
+                      "%s", err.msg);
         int rc = attn_run_forward(r, (const int32_t[]){0, 1}, &(struct attn_seq){.T = 2}, 1, &err);
         ck_assert_msg(rc == (layers == 1 ? ATTN_OK : ATTN_EFORMAT), "%d: %s", rc, err.msg);
         attn_run_free(r);
@@ -353,7 +357,8 @@ START_TEST(tokenizer_needs_only_a_vocabulary)
 }
 END_TEST
 
-/* A file that may be there and cannot be looked at is not one that is missing: the model would have other tokens, another digest. */
+/* A file that may be there and cannot be looked at is not one that is missing: the model would have other
+ * tokens, another digest. */
 START_TEST(what_cannot_be_looked_at_is_not_missing)
 {
     static const char *const files[] = {"tokenizer_config.json", "tokenizer.json", "merges.txt"};

@@ -1,5 +1,5 @@
-/* The shipped models: every activation compared with double precision, and those of the articles' models also with their
- * examples in tests/golden/seeds. */
+/* The shipped models: every activation compared with double precision, and those of the articles' models also with
+ * their examples in tests/golden/seeds. */
 #include "suites.h"
 
 #include "attn.h"
@@ -56,8 +56,10 @@ static int compare(void *self, const struct attn_probe *p, struct attn_err *err)
     cJSON *flat = cJSON_AddArrayToObject(w->told, p->name);
     for (size_t i = 0; i < n; i++) {
         float x = element(p, i);
-        ck_assert_msg(near(x, want[i], w->rtol), "%s[%zu] is %.9g, expected %.9g", p->name, i, (double)x, (double)want[i]);
-        cJSON_AddItemToArray(flat, isinf(x) ? cJSON_CreateString(x < 0 ? "-inf" : "inf") : cJSON_CreateNumber((double)x));
+        ck_assert_msg(near(x, want[i], w->rtol),
+                      "%s[%zu] is %.9g, expected %.9g", p->name, i, (double)x, (double)want[i]);
+        cJSON_AddItemToArray(flat,
+                             isinf(x) ? cJSON_CreateString(x < 0 ? "-inf" : "inf") : cJSON_CreateNumber((double)x));
     }
     free(want);
     w->next = w->next->next;

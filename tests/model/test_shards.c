@@ -1,5 +1,5 @@
-/* Hugging Face directories that contradict themselves: files and their index, tensors and the configuration, the output layer
- * and the embedding. */
+/* Hugging Face directories that contradict themselves: files and their index, tensors and the configuration, the output
+ * layer and the embedding. */
 #include "suites.h"
 
 #include "golden.h"
@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 #define GPT2(more) GPT2_OF("6", more)
-#define GPT2_OF(V, more) "{\"model_type\": \"gpt2\", \"vocab_size\": " V ", \"n_positions\": 5, \"n_embd\": 4, \"n_head\": 2, \"n_layer\": 1" more "}"
+#define GPT2_OF(V, more) "{\"model_type\": \"gpt2\", \"vocab_size\": " V \
+    ", \"n_positions\": 5, \"n_embd\": 4, \"n_head\": 2, \"n_layer\": 1" more "}"
 static const char INDEX[] = "model.safetensors.index.json", FIRST[] = "model-00001-of-00002.safetensors",
                   SECOND[] = "model-00002-of-00002.safetensors";
 
@@ -98,7 +99,8 @@ static const struct { const char *file, *name, *text, *words; } spoiled[] = {
     {SECOND, NULL, "12345678{}", "model-00002-of-00002.safetensors|header"},
     {INDEX, NULL, "{\"weight_map\": {\"wte.weight\": \"model-00001-of-00002.safetensors\"}}",
      "model-00001-of-00002.safetensors: tensor '|is missing; config.json asks for it"},
-    {INDEX, NULL, "{\"weight_map\": {\"wte.weight\": \"../model.safetensors\"}}", "index.json|wte.weight|../model.safetensors|plain name"},
+    {INDEX, NULL, "{\"weight_map\": {\"wte.weight\": \"../model.safetensors\"}}",
+     "index.json|wte.weight|../model.safetensors|plain name"},
 };
 
 START_TEST(files_are_spoiled)
@@ -135,11 +137,13 @@ START_TEST(tensor_in_two_files)
     hf_buffer(&hf, "h.0.attn.bias", "U8", 2, 2);    /* puts the next tensor into the second file */
     char *dir = hf_write(&hf, GPT2(""), 2, false);
     hf_copy(&hf, "wte.weight", "wte.weight");
-    char *twice = hf_write(&hf, GPT2(", \"n_ctx\": 5"), 2, false), *from = hf_path(twice, SECOND), *to = hf_path(dir, SECOND);
+    char *twice = hf_write(&hf, GPT2(", \"n_ctx\": 5"), 2, false), *from = hf_path(twice, SECOND),
+        *to = hf_path(dir, SECOND);
     ck_assert_int_eq(rename(from, to), 0);
     free(from), free(to);
     free(twice);
-    expect_refusal(dir, "00002-of-00002.safetensors: tensor 'wte.weight' is here and in another file, but|says it is in model-00001");
+    expect_refusal(dir, "00002-of-00002.safetensors: tensor 'wte.weight' is here and in another file, but|"
+                   "says it is in model-00001");
 }
 END_TEST
 
@@ -165,7 +169,8 @@ START_TEST(what_the_index_does_not_list)
     char *dir = hf_write(&hf, GPT2(""), 2, false);
     replace_file(dir, INDEX, both);
     expect_refusal(strdup(dir), "00001-of-00002.safetensors: tensor 'a' is missing|says it is here");
-    replace_file(dir, INDEX, printed("{\"weight_map\": {\"wte.weight\": \"%s\", \"wpe.weight\": \"%s\"}}", SECOND, FIRST));
+    replace_file(dir, INDEX,
+                 printed("{\"weight_map\": {\"wte.weight\": \"%s\", \"wpe.weight\": \"%s\"}}", SECOND, FIRST));
     expect_warning(dir, NULL);
 }
 END_TEST
@@ -181,8 +186,9 @@ START_TEST(tensors_are_numbered_through_all_files)
     char *dir = hf_write(&hf, GPT2(""), 2, false);
     for (int i = 0; i < 3; i++)
         hf_put(dir, printed("empty%d", i), empty, sizeof empty - 1);
-    replace_file(dir, INDEX, printed("{\"weight_map\": {\"wte.weight\": \"empty0\", \"wpe.weight\": \"%s\", \"ln_f.bias\": \"empty1\", "
-                                     "\"ln_f.weight\": \"%s\", \"h.0.ln_1.bias\": \"empty2\"}}", SECOND, FIRST));
+    replace_file(dir, INDEX, printed("{\"weight_map\": {\"wte.weight\": \"empty0\", \"wpe.weight\": \"%s\", "
+                                     "\"ln_f.bias\": \"empty1\", \"ln_f.weight\": \"%s\", \"h.0.ln_1.bias\": "
+                                     "\"empty2\"}}", SECOND, FIRST));
     ck_assert_msg(!attn_source_find(&source, dir, &err) && !attn_shards_open(&all, &source, &err), "%s", err.msg);
     ck_assert_uint_eq(all.n, 5);
     ck_assert_uint_eq(all.tensors, hf.n);
@@ -215,11 +221,13 @@ static char *listing(const char *config, const char *tensor)
 START_TEST(what_nothing_reads_may_be_absent)
 {
     static const char untied[] = GPT2(", \"tie_word_embeddings\": false");
-    static const char *const unread[] = {"lm_head.weight", "transformer.wte.weight", "h.0.attn.bias", "transformer.h.0.attn.masked_bias"};
+    static const char *const unread[] = {"lm_head.weight", "transformer.wte.weight", "h.0.attn.bias",
+                                         "transformer.h.0.attn.masked_bias"};
     for (size_t i = 0; i < sizeof unread / sizeof *unread; i++)
         expect_warning(listing(GPT2(""), unread[i]), NULL);
     expect_warning(listing(untied, "h.0.attn.bias"), NULL);
-    expect_refusal(listing(untied, "lm_head.weight"), "00002-of-00002.safetensors: tensor 'lm_head.weight' is missing|says it is here");
+    expect_refusal(listing(untied, "lm_head.weight"),
+                   "00002-of-00002.safetensors: tensor 'lm_head.weight' is missing|says it is here");
     expect_refusal(listing(GPT2(""), "h.1.ln_1.weight"), "tensor 'h.1.ln_1.weight' is missing|says it is here");
 }
 END_TEST
@@ -230,20 +238,26 @@ START_TEST(sizes)
 {
     static const struct { const char *config, *words; } wrong[] = {
         {GPT2(", \"vocab_size\": 7"), "second time"},
-        {"{\"model_type\": \"gpt2\", \"vocab_size\": 7, \"n_positions\": 5, \"n_embd\": 4, \"n_head\": 2, \"n_layer\": 1}",
+        {"{\"model_type\": \"gpt2\", \"vocab_size\": 7, \"n_positions\": 5, \"n_embd\": 4, \"n_head\": 2, "
+         "\"n_layer\": 1}",
          "wte.weight|[6, 4]|[7, 4]"},
-        {"{\"model_type\": \"gpt2\", \"vocab_size\": 6, \"n_positions\": 8, \"n_embd\": 4, \"n_head\": 2, \"n_layer\": 1}",
+        {"{\"model_type\": \"gpt2\", \"vocab_size\": 6, \"n_positions\": 8, \"n_embd\": 4, \"n_head\": 2, "
+         "\"n_layer\": 1}",
          "wpe.weight|[5, 4]|[8, 4]"},
-        {"{\"model_type\": \"gpt2\", \"vocab_size\": 6, \"n_positions\": 5, \"n_embd\": 8, \"n_head\": 2, \"n_layer\": 1}",
+        {"{\"model_type\": \"gpt2\", \"vocab_size\": 6, \"n_positions\": 5, \"n_embd\": 8, \"n_head\": 2, "
+         "\"n_layer\": 1}",
          "wte.weight|[6, 4]|[6, 8]"},
         {GPT2(", \"n_inner\": 12"), "h.0.mlp.c_fc.weight|[4, 16]|[4, 12]"},
-        {"{\"model_type\": \"gpt2\", \"vocab_size\": 6, \"n_positions\": 5, \"n_embd\": 4, \"n_head\": 2, \"n_layer\": 2}",
+        {"{\"model_type\": \"gpt2\", \"vocab_size\": 6, \"n_positions\": 5, \"n_embd\": 4, \"n_head\": 2, "
+         "\"n_layer\": 2}",
          "tensor 'h.1.ln_1.weight' is missing"},
-        {"{\"model_type\": \"gpt2\", \"vocab_size\": 6, \"n_positions\": 5, \"n_embd\": 4, \"n_head\": 2, \"n_layer\": 2147483647}",
+        {"{\"model_type\": \"gpt2\", \"vocab_size\": 6, \"n_positions\": 5, \"n_embd\": 4, \"n_head\": 2, \"n_layer\": "
+         "2147483647}",
          "tensor 'h.1.ln_1.weight' is missing"},
         {GPT2(", \"tie_word_embeddings\": false, \"n_inner\": null, \"n_ctx\": 3, \"architectures\": []"), NULL},
         {"{\"model_type\": \"bert\", \"vocab_size\": 6}", "\"model_type\" is \"bert\", expected|\"qwen2\""},
-        {"{\"model_type\": \"llama\", \"vocab_size\": 6, \"hidden_size\": 4, \"num_hidden_layers\": 1, \"num_attention_heads\": 2}",
+        {"{\"model_type\": \"llama\", \"vocab_size\": 6, \"hidden_size\": 4, \"num_hidden_layers\": 1, "
+         "\"num_attention_heads\": 2}",
          "model.embed_tokens.weight|missing|[6, 4]"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char *dir = hf_write(&hf, wrong[i].config, 1 + i % 2, false);
@@ -288,7 +302,8 @@ START_TEST(head_beside_a_tied_embedding)
     expect_warning(hf_write(&hf, GPT2(""), 1, false), NULL);
     ((unsigned char *)hf.t[hf.n - 1].data)[2] ^= 1;
     expect_warning(hf_write(&hf, GPT2(""), 1, false), "'lm_head.weight' differs from 'wte.weight'");
-    expect_warning(hf_write(&hf, GPT2(""), 1, false), "with \"tie_word_embeddings\": false in config.json 'lm_head.weight' would be");
+    expect_warning(hf_write(&hf, GPT2(""), 1, false),
+                   "with \"tie_word_embeddings\": false in config.json 'lm_head.weight' would be");
     expect_warning(hf_write(&hf, GPT2(", \"tie_word_embeddings\": false"), 1, false), NULL);
 }
 END_TEST

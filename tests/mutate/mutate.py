@@ -33,7 +33,8 @@ CAUGHT, SURVIVED, UNREACHED, EQUIVALENT, STILLBORN = "caught", "survived", "unre
 COUNTED = (CAUGHT, SURVIVED, UNREACHED)
 QUIET = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
 FIRST_CHUNK, LAST_CHUNK = 1, 16                                 # seconds
-# A test may take five times its limit, as the sanitizers are slow, and some together ten times what they take unmutated.
+# A test may take five times its limit, as the sanitizers are slow, and some together ten times what
+# they take unmutated.
 PATIENCE, TIMES_AS_LONG, AT_LEAST = 5, 10, 40
 FILE_MAX, RSS_MAX_MB, CPU_MAX = 1 << 41, 3000, 600             # a test makes a sparse file of a terabyte
 BUILD_MAX = 300                                                 # seconds
@@ -42,7 +43,8 @@ MOST_TASKS = 4000                                               # of the machine
 
 
 def sources():
-    listed = subprocess.run(["git", "ls-files", "lib", "cmd"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    listed = subprocess.run(["git", "ls-files", "lib", "cmd"], cwd=ROOT, check=True, capture_output=True,
+                            text=True).stdout
     return [f for f in listed.split() if f.endswith(".c")]
 
 
@@ -53,7 +55,8 @@ def read_table(name):
 
 
 def excluded(path, lines, i, shut):
-    """Whether a line is one that cannot be judged: it, or what its block ends with, or what its condition leads to, is in the list."""
+    """Whether a line is one that cannot be judged: it, or what its block ends with, or what its condition leads to, is
+    in the list."""
     depth = indent(lines[i])
     block = [lines[i]]
     follows = lines[i].lstrip().startswith("if (")
@@ -102,7 +105,8 @@ def name_of(m):
 
 
 class Build:
-    """How mutants are compiled and run.  The plain build catches most, quickly; the sanitizers see what it lets pass."""
+    """How mutants are compiled and run.  The plain build catches most, quickly; the sanitizers see what
+    it lets pass."""
 
     def __init__(self, name, *flags):
         self.name, self.flags = name, (f"flavour={name}", *flags)
@@ -126,7 +130,8 @@ class Tree:
         self.at, self.reach = HOME / f"tree{number}", reach
         self.tmp = Path(tempfile.mkdtemp(prefix="mut"))
         self.proved, self.aside = set(), set()
-        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True,
+        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True,
+                                capture_output=True,
                                 text=True).stdout.split("\n")
         names = {name for name in listed if name and (ROOT / name).is_file()}
         for name in names:
@@ -144,7 +149,8 @@ class Tree:
                 shutil.copy2(self.at / binary, self.at / kept)
 
     def update(self, name):
-        """Copies a file if it differs.  make goes by times: a new file is as old as what was built of it in the original."""
+        """Copies a file if it differs.  make goes by times: a new file is as old as what was built of it
+        in the original."""
         here, there = ROOT / name, self.at / name
         if not there.exists():
             there.parent.mkdir(parents=True, exist_ok=True)
@@ -200,8 +206,9 @@ class Tree:
             return STILLBORN, error[0][:120] if error else str(e)[:120]
 
     def run(self, build, tests):
-        """Why one of the tests fails; None if all pass.  A test that fails without any mutation, too, would catch them all: it is
-        set aside, as what fails on a busy machine is; where it cannot be told which one it was, it is looked for by halves."""
+        """Why one of the tests fails; None if all pass.  A test that fails without any mutation, too, would catch them
+        all: it is set aside, as what fails on a busy machine is; where it cannot be told which one it was, it is looked
+        for by halves."""
         tests = [t for t in tests if t not in self.aside]
         why, failed = self.attempt(build.binaries, tests) if tests else (None, None)
         if why and (build, failed) not in self.proved:
@@ -222,7 +229,8 @@ class Tree:
         tap = self.tmp / "tap"
         tap.unlink(missing_ok=True)
         env = dict(os.environ, ATTN_CLI=binaries[0], CK_TAP_LOG_FILE_NAME=str(tap), TMPDIR=str(self.tmp),
-                   ATTN_SHARED=os.environ.get("ATTN_SHARED", str(ROOT.parent / "shared")), CK_TIMEOUT_MULTIPLIER=str(PATIENCE),
+                   ATTN_SHARED=os.environ.get("ATTN_SHARED", str(ROOT.parent / "shared")),
+                   CK_TIMEOUT_MULTIPLIER=str(PATIENCE),
                    ASAN_OPTIONS=f"allocator_may_return_null=1:hard_rss_limit_mb={RSS_MAX_MB}", CK_VERBOSITY="silent")
         command = [*steady(), binaries[1], *tests]
         limit = max(AT_LEAST, TIMES_AS_LONG * sum(map(self.reach.seconds, tests)))
@@ -244,7 +252,8 @@ class Tree:
 
 
 def chunks(tests, seconds):
-    """(tests to run in one process, seconds of them and all before): few at first, as most mutants are caught at once."""
+    """(tests to run in one process, seconds of them and all before): few at first, as most mutants are
+    caught at once."""
     some, most, total, before = [], FIRST_CHUNK, 0, 0
     for test in tests:
         some.append(test)
@@ -316,7 +325,8 @@ def report(results, seed, count, equivalents):
     judged = sum(counts[kind] for kind in COUNTED)
     print(f"\nseed {seed}: {judged} of {count} mutants judged, {counts[CAUGHT]} caught"
           + (f" ({100 * counts[CAUGHT] / judged:.1f} %)" if judged else ""), end="; ")
-    print(f"{counts[SURVIVED]} survived, {counts[UNREACHED]} on lines that no test runs; left out: {counts[EQUIVALENT]} that "
+    print(f"{counts[SURVIVED]} survived, {counts[UNREACHED]} on lines that no test runs; "
+          f"left out: {counts[EQUIVALENT]} that "
           f"change nothing, {counts[STILLBORN]} that do not compile")
 
 

@@ -8,8 +8,10 @@ CONDITIONS = [(" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", " > ")
               (" && ", " || "), (" || ", " && ")]
 ARITHMETIC = [(" + ", " - "), (" - ", " + "), (" * ", " + "), (" / ", " * "), (" % ", " / "), (" += ", " -= "),
               (" -= ", " += "), (" << ", " >> "), (" >> ", " << ")]
-WORDS = [("true", "false"), ("false", "true"), ("smaller", "larger"), ("larger", "smaller"), ("min", "max"), ("max", "min")]
-NO_STATEMENT = re.compile(r"\s*(return|else|if|for|while|do|switch|case|default|goto|typedef|struct|enum|union|static|const)\b")
+WORDS = [("true", "false"), ("false", "true"), ("smaller", "larger"), ("larger", "smaller"), ("min", "max"),
+         ("max", "min")]
+NO_STATEMENT = re.compile(
+    r"\s*(return|else|if|for|while|do|switch|case|default|goto|typedef|struct|enum|union|static|const)\b")
 STATEMENT = re.compile(r"\s*[A-Za-z_(*][^{}]*;\s*$")
 DECLARATION = re.compile(r"\s*\w+(\s+\w+)*\s*[\s*]\**\w+(\[[^]]*\])*\s*(=[^=]|;|,)")
 CALL = re.compile(r"\b([a-z]\w*)\(([^(),]+), ([^(),]+)(?=[,)])")
@@ -24,7 +26,8 @@ class Line:
 
 def mask(text):
     """The text with blanks for comments, the contents of strings and characters, and preprocessor lines."""
-    pattern = re.compile(r"/\*.*?\*/|//[^\n]*|^[ \t]*#(?:[^\n\\]|\\.|\\\n)*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'", re.S | re.M)
+    pattern = re.compile(r"/\*.*?\*/|//[^\n]*|^[ \t]*#(?:[^\n\\]|\\.|\\\n)*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'",
+                         re.S | re.M)
 
     def blank(m):
         quote = m[0][0] if m[0][0] in "\"'" else " "
@@ -51,7 +54,8 @@ def replaced(line, start, end, new, what):
 
 def constants(line, code):
     """Buffers become smaller only: more room than needed is no fault."""
-    room = re.search(r"\b(malloc|calloc|realloc|attn_grow|attn_arena_\w+)\(", code) or re.match(r"\s*(static |const )*\w+ [^=(]*\[", code)
+    room = re.search(r"\b(malloc|calloc|realloc|attn_grow|attn_arena_\w+)\(",
+                     code) or re.match(r"\s*(static |const )*\w+ [^=(]*\[", code)
     for m in re.finditer(r"(?<![\w.])(\d+)(?![\w.])", code):
         n = int(m[1])
         for other in [n + 1] * (not room) + [n - 1] * (n > 0):

@@ -1,8 +1,8 @@
 """reach.py - which tests run which line of lib and cmd, and how long each test takes.
 
-Each test runs once, alone, with the flavour that notes the basic blocks that run, in the tests and in the program that they
-call.  The answer is kept in build/mutation/reach, a file a suite, under a hash of lib, cmd, the suite's own file and what the
-suites share, so a new test makes only its own suite run again."""
+Each test runs once, alone, with the flavour that notes the basic blocks that run, in the tests and in the program that
+they call.  The answer is kept in build/mutation/reach, one file per suite, under a hash of lib, cmd, the suite's own
+file and what the suites share, so a new test makes only its own suite run again."""
 import bisect
 import hashlib
 import json
@@ -21,7 +21,8 @@ class Reach:
         self.root, self.home = root, home / "reach"
         self.home.mkdir(parents=True, exist_ok=True)
         names = re.findall(r"SUITE\((\w+)\)", (root / "tests/support/suites.inc").read_text())
-        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "lib", "cmd", "tests"], cwd=root, check=True,
+        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "lib", "cmd", "tests"],
+                                cwd=root, check=True,
                                 capture_output=True, text=True).stdout.split()
         self.listed = sorted(n for n in listed if re.search(r"\.([ch]|inc)$", n) and (root / n).is_file())
         stale = [s for s in names if self.kept(s) is None]
@@ -36,7 +37,8 @@ class Reach:
     def state(self, suite):
         whole = hashlib.sha256()
         for name in self.listed:
-            if not re.fullmatch(r"tests/\w+/test_\w+\.c|tests/support/suites\.inc", name) or name.endswith(f"/test_{suite}.c"):
+            if not re.fullmatch(r"tests/\w+/test_\w+\.c|tests/support/suites\.inc",
+                                name) or name.endswith(f"/test_{suite}.c"):
                 whole.update(name.encode() + b"\0" + (self.root / name).read_bytes())
         return whole.hexdigest()
 
@@ -57,7 +59,8 @@ class Reach:
         subprocess.run(["make", "-s", f"-j{jobs}", "flavour=reach", *PROGRAMS], cwd=self.root, check=True,
                        stdout=subprocess.DEVNULL)
         places = self.places = Places(self.root)
-        tests = subprocess.run([PROGRAMS[1], "--list"], cwd=self.root, check=True, capture_output=True, text=True).stdout.split()
+        tests = subprocess.run([PROGRAMS[1], "--list"], cwd=self.root, check=True, capture_output=True,
+                               text=True).stdout.split()
         for suite in suites:
             with ThreadPoolExecutor(jobs) as pool:
                 ran = pool.map(self.cover, [t for t in tests if t.startswith(suite + ":")])
@@ -74,7 +77,8 @@ class Reach:
                 f.truncate(size)
         env = dict(os.environ, ATTN_CLI=PROGRAMS[0], REACHED=str(at), CK_TIMEOUT_MULTIPLIER="100")
         began = time.monotonic()
-        done = subprocess.run([PROGRAMS[1], test], cwd=self.root, env=env, stdin=subprocess.DEVNULL, capture_output=True)
+        done = subprocess.run([PROGRAMS[1], test], cwd=self.root, env=env, stdin=subprocess.DEVNULL,
+                              capture_output=True)
         if done.returncode:
             raise SystemExit(f"{test} fails without any mutation: {done.stdout.decode(errors='replace')[-2000:]}")
         seconds = time.monotonic() - began
@@ -83,9 +87,10 @@ class Reach:
         return test, seconds, blocks
 
     def tests(self, path, line):
-        """The tests that run a line, the quickest first, and after them those that run another line of its function, as the code of
-        a line may have been merged with that of another.  A line within a block belongs to the line at which it begins; the first
-        lines of a function may have no code of their own, and then belong to the first that has."""
+        """The tests that run a line, the quickest first, and after them those that run another line of its
+        function, as the code of a line may have been merged with that of another.  A line within a block belongs to
+        the line at which it begins; the first lines of a function may have no code of their own, and then belong to
+        the first that has."""
         lines, text = self.lines.get(path, []), (self.root / path).read_text().split("\n")
         begin = next((n for n in range(line, 0, -1) if text[n - 1].startswith("{")), 1)
         end = next((n for n in range(line, len(text) + 1) if text[n - 1].startswith("}")), 0)
@@ -128,7 +133,8 @@ class Places:
     def look_up(self, name, places):
         """addr2line prints, for each address, the address itself and then a line for each function inlined there."""
         asked = "".join(f"{self.start[name] + p - 1:#x}\n" for p in places)      # of the call, not of what follows it
-        said = subprocess.run(["addr2line", "-a", "-i", "-e", self.program[name]], cwd=self.root, check=True, input=asked,
+        said = subprocess.run(["addr2line", "-a", "-i", "-e", self.program[name]], cwd=self.root, check=True,
+                              input=asked,
                               capture_output=True, text=True).stdout.splitlines()
         current = None
         for line in said:

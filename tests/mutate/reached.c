@@ -1,6 +1,6 @@
-/* reached.c - notes which code of a program runs that was compiled with -fsanitize-coverage=trace-pc: each basic block calls
- * the function below.  In the directory that REACHED names, a file with the program's name gets a 1 at the block's place.  The
- * file is there, in its full size: tests may forbid the program to write one. */
+/* reached.c - notes which code of a program runs that was compiled with -fsanitize-coverage=trace-pc: each basic block
+ * calls the function below.  In the directory that REACHED names, a file with the program's name gets a 1 at the
+ * block's place.  The file is there, in its full size: tests may forbid the program to write one. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -8,7 +8,10 @@
 #include <string.h>
 
 static unsigned wants(void *self, int act, int layer) { return attn_collect_wants(self, act, layer); }
-static int watch(void *self, const struct attn_probe *p, struct attn_err *err) { return attn_collect_watch(self, p, err); }
+static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    return attn_collect_watch(self, p, err);
+}
 static const struct attn_sink_methods collecting = {.wants = wants, .watch = watch};
 
 static void collect(struct attn_collect *c, struct sinks_setup *s, const char *show, const char *heads, bool next)

@@ -13,14 +13,16 @@
 
 /* Every kind in every format, with the same words in a PDF and an SVG. */
 static const struct { const char *kind, *texts; } kinds[] = {
-    {"grid", "^[LH][0-9]$"}, {"lines", "^head [0-3]$\\|^Lily$\\|^·lost$\\|^·ball$"}, {"words", "looks at$\\|^ *Lily$\\|^ *lost$"},
+    {"grid", "^[LH][0-9]$"}, {"lines", "^head [0-3]$\\|^Lily$\\|^·lost$\\|^·ball$"},
+    {"words", "looks at$\\|^ *Lily$\\|^ *lost$"},
 };
 
 START_TEST(kinds_have_the_same_words_in_every_format)
 {
     succeed(printed("for f in svg pdf png; do " LILY "--figure %s -o $D/x.$f || exit; " LILY "--figure %s -o $D/y.$f; "
                     "cmp $D/x.$f $D/y.$f || exit; done", kinds[_i].kind, kinds[_i].kind));
-    const char *svg = printed("sed -n 's/^<text[^>]*>\\(.*\\)<.text>$/\\1/p' $D/x.svg | sed 's/&quot;/\"/g' | grep '%s'", kinds[_i].texts);
+    const char *svg = printed("sed -n 's/^<text[^>]*>\\(.*\\)<.text>$/\\1/p' $D/x.svg | sed 's/&quot;/\"/g' | "
+                              "grep '%s'", kinds[_i].texts);
     expect_same(svg, printed(TEXT " | grep '%s'", kinds[_i].texts));
 }
 END_TEST
@@ -31,7 +33,8 @@ START_TEST(a_grid_has_a_panel_for_each_head)
     succeed(LILY "--figure grid -o $D/x.svg --width 85mm");
     expect_exactly("grep -o 'translate([0-9]*' $D/x.svg | sort -u | wc -l | tr -d ' '", "4\n");
     expect_exactly("grep -o 'translate([0-9]* [0-9]*' $D/x.svg | sort -u | wc -l | tr -d ' '", "24\n");
-    expect_exactly("sed -n 's/^<text[^>]*>\\([LH][0-9]\\)<.*/\\1/p' $D/x.svg | sort | tr -d '\\n'", "H0H1H2H3L0L1L2L3L4L5");
+    expect_exactly("sed -n 's/^<text[^>]*>\\([LH][0-9]\\)<.*/\\1/p' $D/x.svg | sort | tr -d '\\n'",
+                   "H0H1H2H3L0L1L2L3L4L5");
     expect("grep -c Lily $D/x.svg", 0, "2\n");          /* the heading and what is read aloud: no labels */
     succeed(LILY "--layer 0 --figure grid --columns 2 -o $D/y.svg");
     expect_exactly("grep -o 'translate([0-9]*' $D/y.svg | sort -u | wc -l | tr -d ' '", "2\n");
@@ -42,8 +45,10 @@ END_TEST
 /* What is larger than the pixels of its panel keeps its largest numbers. */
 START_TEST(a_grid_loses_no_strong_weight)
 {
-    succeed("$PYTHON -c 'print(\"\\n\".join(\",\".join(\"1\" if (r, c) == (300, 200) else \"0\" for c in range(400)) for r in range(400)))' >$D/m.csv");
-    succeed("\"$A\" plot -q $D/m.csv --palette ink --figure grid --width 85mm -o $D/x.png && \"$A\" plot -q $D/m.csv --palette ink --figure grid -o $D/y.png");
+    succeed("$PYTHON -c 'print(\"\\n\".join(\",\".join(\"1\" if (r, c) == (300, 200) else \"0\" for c in range(400)) "
+            "for r in range(400)))' >$D/m.csv");
+    succeed("\"$A\" plot -q $D/m.csv --palette ink --figure grid --width 85mm -o $D/x.png && "
+            "\"$A\" plot -q $D/m.csv --palette ink --figure grid -o $D/y.png");
     for (const char *const *name = (const char *const[]){"x", "y", NULL}; *name; name++)
         ck_assert_int_eq(system(printed("test -s %s", scratch_path(printed("%s.png", *name)))), 0);
     succeed("\"$A\" plot -q $D/m.csv --palette ink --figure grid -o $D/y.svg");
@@ -56,8 +61,10 @@ START_TEST(lines_lead_from_query_to_key)
 {
     succeed("printf 'token,a,b,c\\na,1,0,0\\nb,0.5,0.5,0\\nc,0,0.25,0.75\\n' >$D/blocks.0.attn.pattern.csv");
     succeed("\"$A\" plot -q $D/blocks.0.attn.pattern.csv --figure lines -o $D/x.svg");
-    static const char heights[] = "grep -o '<path d=\"M[^\"]*\" stroke' $D/x.svg | sed 's/[^0-9.]/ /g' | awk '{print int(($2 - %d) / 16), int(($4 - %d) / 16)}' | sort | tr '\\n' ';'";
-    int top = atoi(succeed("grep -o '<path d=\"M[^\"]*\" stroke' $D/x.svg | sed 's/[^0-9.]/ /g' | awk '{print int($2)}' | sort -n | head -1")->text);
+    static const char heights[] = "grep -o '<path d=\"M[^\"]*\" stroke' $D/x.svg | sed 's/[^0-9.]/ /g' | "
+        "awk '{print int(($2 - %d) / 16), int(($4 - %d) / 16)}' | sort | tr '\\n' ';'";
+    int top = atoi(succeed("grep -o '<path d=\"M[^\"]*\" stroke' $D/x.svg | sed 's/[^0-9.]/ /g' | "
+                           "awk '{print int($2)}' | sort -n | head -1")->text);
     expect_exactly(printed(heights, top, top), "0 0;1 0;1 1;2 1;2 2;");
     succeed("\"$A\" plot -q $D/blocks.0.attn.pattern.csv --figure lines --query c -o $D/x.svg");
     expect_exactly(printed(heights, top, top), "2 1;2 2;");
@@ -70,8 +77,8 @@ END_TEST
 START_TEST(of_many_tokens_the_strongest_lines_are_drawn)
 {
     static const char lines[] = "grep -o '<path d=\"M[^\"]*\" stroke' $D/x.svg";
-    succeed("for n in 60 61; do seq $n >$D/labels$n; $PYTHON -c \"for r in range($n): print(*[0.9 - 0.001 * r if c < 3 else 0.5 for c in range($n)], sep=',')\" "
-            ">$D/pattern$n.csv; done");
+    succeed("for n in 60 61; do seq $n >$D/labels$n; $PYTHON -c \"for r in range($n): print(*[0.9 - 0.001 * r if c < 3 "
+            "else 0.5 for c in range($n)], sep=',')\" >$D/pattern$n.csv; done");
     succeed("\"$A\" plot -q $D/pattern60.csv --labels $D/labels60 --figure lines -o $D/x.svg");
     expect_exactly(printed("%s | wc -l | tr -d ' '", lines), "3600\n");
     expect_exactly("grep -c 'strongest lines' $D/x.svg || true", "0\n");
@@ -88,18 +95,21 @@ END_TEST
 START_TEST(heads_have_colours)
 {
     succeed(LILY "--layer 1 --figure lines -o $D/x.svg");
-    expect_exactly("for c in 1f77b4 ff7f0e 2ca02c d62728; do grep -c \"<rect[^>]*#$c\" $D/x.svg; done | tr -d '\\n'", "1111");
+    expect_exactly("for c in 1f77b4 ff7f0e 2ca02c d62728; do grep -c \"<rect[^>]*#$c\" $D/x.svg; done | tr -d '\\n'",
+                   "1111");
     succeed("grep -q 'stroke=\"#1f77b4\"\\|stroke=\"#ff7f0e\"\\|stroke=\"#2ca02c\"\\|stroke=\"#d62728\"' $D/x.svg");
 }
 END_TEST
 
-/* The darkest word of a row is the largest weight's, words that a mask hides have no colour, and the one that looks a frame. */
+/* The darkest word of a row is the largest weight's, words that a mask hides have no colour, and the one that
+ * looks a frame. */
 START_TEST(words_are_shaded_by_a_row)
 {
     succeed("printf 'token,a,b,c\\na,1,0,0\\nb,0.25,0.75,0\\nc,0,0.25,0.75\\n' >$D/blocks.0.attn.pattern.csv");
     succeed("\"$A\" plot -q $D/blocks.0.attn.pattern.csv --figure words --query b --palette ink -o $D/x.svg");
     expect_exactly("grep -c 'height=\"20\" fill=\"#000000\"' $D/x.svg", "1\n");
-    expect_exactly("grep -c 'height=\"20\" fill=\"#[a-f0-9]*\"' $D/x.svg", "3\n");           /* the table says of no mask */
+    /* the table says of no mask */
+    expect_exactly("grep -c 'height=\"20\" fill=\"#[a-f0-9]*\"' $D/x.svg", "3\n");
     succeed("printf 'token,a,b,c\\na,1,-inf,-inf\\nb,1,2,-inf\\nc,0,1,3\\n' >$D/blocks.0.attn.scores.csv");
     succeed("\"$A\" plot -q $D --show pattern --figure words --query b --palette ink -o $D/x.svg");
     expect_exactly("grep -c 'height=\"20\" fill=\"#[a-f0-9]*\"' $D/x.svg", "2\n");
@@ -108,9 +118,11 @@ START_TEST(words_are_shaded_by_a_row)
 END_TEST
 
 static const struct { const char *options, *says; } wrong[] = {
-    {"--figure lines --show scores", "a figure of lines shows weights from tokens to tokens, none below 0: --show pattern"},
+    {"--figure lines --show scores",
+     "a figure of lines shows weights from tokens to tokens, none below 0: --show pattern"},
     {"--figure words --show context", "a figure of words shows weights from tokens to tokens"},
-    {"--figure lines --query bull", "--query: no token reads 'bull', did you mean 'ball': give its text or its index, 0 to 4"},
+    {"--figure lines --query bull",
+     "--query: no token reads 'bull', did you mean 'ball': give its text or its index, 0 to 4"},
     {"--figure words --query 5", "--query: no token reads '5'"},
     {"--figure lines --width 20mm", "words on both sides take"},
     {"--figure circles", "--figure: unknown value 'circles' (heatmap, grid, lines, words, vectors)"},
@@ -125,7 +137,8 @@ END_TEST
 
 START_TEST(a_word_that_is_there_twice_needs_an_index)
 {
-    expect("\"$A\" run -m tiny -s 'the cat and the dog' --figure words --query the -o $D/x.pdf 2>&1", 2, "--query: 2 tokens read 'the': give an index, 0 to 4");
+    expect("\"$A\" run -m tiny -s 'the cat and the dog' --figure words --query the -o $D/x.pdf 2>&1", 2,
+           "--query: 2 tokens read 'the': give an index, 0 to 4");
     succeed("\"$A\" run -m tiny -s 'the cat and the dog' --figure words --query 3 -o $D/x.pdf");
 }
 END_TEST
@@ -135,7 +148,8 @@ END_TEST
 /* Light, with both signs from blue to orange, in one picture, too. */
 START_TEST(signs_choose_the_palette)
 {
-    succeed(LILY "--layer 0 --show scores,pattern -o $D/x.svg && " LILY "--layer 0 --show scores,pattern -o $D/x.png && "
+    succeed(LILY "--layer 0 --show scores,pattern -o $D/x.svg && " LILY
+            "--layer 0 --show scores,pattern -o $D/x.png && "
             LILY "--layer 0 --show scores,pattern -o $D/x.pdf");
     succeed("grep -q '#7f3207\\|#0b3c6f' $D/x.svg && grep -q '#08285a' $D/x.svg");
     succeed(LILY "--layer 0 -o $D/y.svg");

@@ -51,20 +51,25 @@ static void is_whole(struct bytes b)
     const char *entry = strstr(b.s + table, "f \n") + 3;
     for (n = 1; n < objects; n++, entry += 20) {
         size_t at = strtoul(entry, NULL, 10);
-        ck_assert_msg(at < b.len && !strncmp(b.s + at, printed("%zu 0 obj\n<<", n), strlen(printed("%zu 0 obj\n<<", n))), "object %zu", n);
-        const char *dict = b.s + at, *stream = memmem(dict, b.len - at, "stream\n", 7), *end = memmem(dict, b.len - at, "endobj", 6);
+        ck_assert_msg(at < b.len && !strncmp(b.s + at, printed("%zu 0 obj\n<<", n),
+                                             strlen(printed("%zu 0 obj\n<<", n))), "object %zu", n);
+        const char *dict = b.s + at, *stream = memmem(dict, b.len - at, "stream\n", 7),
+            *end = memmem(dict, b.len - at, "endobj", 6);
         if (!stream || stream > end)
             continue;
         const char *length = memmem(dict, (size_t)(stream - dict), "/Length ", 8);
         ck_assert_ptr_nonnull(length);
-        ck_assert_msg(!strncmp(stream + 7 + strtoul(length + 8, NULL, 10), "\nendstream\nendobj\n", 18), "stream of object %zu", n);
+        ck_assert_msg(!strncmp(stream + 7 + strtoul(length + 8, NULL, 10), "\nendstream\nendobj\n", 18),
+                      "stream of object %zu", n);
     }
     ck_assert_msg(!strncmp(entry, printed("trailer<</Size %zu/Root 1 0 R", objects), 12), "%.40s", entry);
 }
 
 static const char *const drawn[] = {
-    CARD, LILY, CARD " --show '*'", LILY " --width 85mm", LILY " --columns 3 --title '(50 %) \\ \xC3\x84 \xE2\x86\x92' --annotate --layer 1",
-    "-m life -s Life", "-m $D/wide --ids $(seq -s, 0 79)", CARD " --cross 'eat is Life'", "-m models/stacked -s 'the cat' --palette ink",
+    CARD, LILY, CARD " --show '*'", LILY " --width 85mm",
+    LILY " --columns 3 --title '(50 %) \\ \xC3\x84 \xE2\x86\x92' --annotate --layer 1",
+    "-m life -s Life", "-m $D/wide --ids $(seq -s, 0 79)", CARD " --cross 'eat is Life'",
+    "-m models/stacked -s 'the cat' --palette ink",
 };
 
 START_TEST(files_are_whole)
@@ -105,7 +110,8 @@ START_TEST(words_and_numbers_are_text)
 }
 END_TEST
 
-/* The colours of the cells, in the order in which they are drawn, are those of the SVG, whose squares are sorted by colour. */
+/* The colours of the cells, in the order in which they are drawn, are those of the SVG, whose squares are
+ * sorted by colour. */
 START_TEST(cells_have_the_colours_of_other_figures)
 {
     succeed("\"$A\" run " CARD " -o $D/x.pdf && \"$A\" run " CARD " -o $D/x.svg");
@@ -113,7 +119,8 @@ START_TEST(cells_have_the_colours_of_other_figures)
     size_t found = 0;
     for (const char *at = strstr(svg.s, "<path fill=\"#"); at; at = strstr(at + 1, "<path fill=\"#")) {
         unsigned rgb = (unsigned)strtoul(at + 13, NULL, 16);
-        const char *color = printed("%.3f %.3f %.3f rg ", (rgb >> 16) / 255.0, (rgb >> 8 & 255) / 255.0, (rgb & 255) / 255.0);
+        const char *color = printed("%.3f %.3f %.3f rg ", (rgb >> 16) / 255.0, (rgb >> 8 & 255) / 255.0,
+                                    (rgb & 255) / 255.0);
         ck_assert_msg(strstr(pdf.s, color), "no %s", color);
         found++;
     }
@@ -125,7 +132,8 @@ END_TEST
 
 /* What each kind of attention hides has the colour of hidden cells; what is seen and is 0 has the colour of 0. */
 static const struct { const char *kind; size_t hidden; } kinds[] = {
-    {"causal", 15}, {"window:2", 25}, {"strided:2,2", 19}, {"random:2,1,7", 21}, {"block:2", 15}, {"causal-renorm", 15}, {"full", 0},
+    {"causal", 15}, {"window:2", 25}, {"strided:2,2", 19}, {"random:2,1,7", 21}, {"block:2", 15}, {"causal-renorm", 15},
+    {"full", 0},
     {"linear", 15}, {"causal --dropout 0.5", 15}, {"causal --edit 'L0.attn.pattern[key=0] = 0'", 15},
 };
 
@@ -149,8 +157,8 @@ END_TEST
 
 START_TEST(batches_hide_them_too)
 {
-    succeed("echo 'Life is short, eat dessert first' >$D/in; \"$A\" batch -q -m life -f $D/in --attention window:2 --format svg -o $D/o"
-            " && \"$A\" run " CARD " --attention window:2 -o $D/x.svg");
+    succeed("echo 'Life is short, eat dessert first' >$D/in; \"$A\" batch -q -m life -f $D/in --attention window:2 "
+            "--format svg -o $D/o && \"$A\" run " CARD " --attention window:2 -o $D/x.svg");
     expect_same("grep -o '<path fill=\"#ffffff\".*' $D/o/*/*.svg", "grep -o '<path fill=\"#ffffff\".*' $D/x.svg");
 }
 END_TEST
@@ -159,28 +167,37 @@ END_TEST
 
 #define LONG "-m tiny -s \"$(head -c 300 README.md)\" --show pattern -o $D/x"
 static const struct { const char *line, *says; } faint[] = {
-    {"run " LONG ".png --color-scale linear", "% of the numbers above 0 are below a tenth of the largest and look alike: --color-scale log"},
-    {"run " LONG ".svg --color-scale linear", "--color-scale log"}, {"run " LONG ".npz && \"$A\" plot $D/x.npz --color-scale linear -o $D/x.pdf", "--color-scale log"},
-    {"run " LONG ".png", NULL}, {"run " LONG ".png --color-scale log", NULL}, {"run " LONG ".png --color-scale row", NULL}, {"run " LONG ".png -q", NULL},
-    {"run " LONG ".html", NULL}, {"run " LONG ".npz", NULL}, {"run " LILY " -o $D/x.png", NULL}, {"run " LILY " --show context,scores -o $D/x.png", NULL},
+    {"run " LONG ".png --color-scale linear",
+     "% of the numbers above 0 are below a tenth of the largest and look alike: --color-scale log"},
+    {"run " LONG ".svg --color-scale linear", "--color-scale log"},
+    {"run " LONG ".npz && \"$A\" plot $D/x.npz --color-scale linear -o $D/x.pdf", "--color-scale log"},
+    {"run " LONG ".png", NULL}, {"run " LONG ".png --color-scale log", NULL},
+    {"run " LONG ".png --color-scale row", NULL}, {"run " LONG ".png -q", NULL},
+    {"run " LONG ".html", NULL}, {"run " LONG ".npz", NULL}, {"run " LILY " -o $D/x.png", NULL},
+    {"run " LILY " --show context,scores -o $D/x.png", NULL},
 };
 
 START_TEST(a_faint_picture_says_so)
 {
     const char *said = succeed(printed("\"$A\" %s 2>&1", faint[_i].line))->text;
-    ck_assert_msg(faint[_i].says ? strstr(said, faint[_i].says) && strchr(said, '\n')[1] == '\0' : !*said, "%s\nsays: %s", faint[_i].line, said);
+    ck_assert_msg(faint[_i].says ? strstr(said, faint[_i].says) && strchr(said, '\n')[1] == '\0' : !*said,
+                  "%s\nsays: %s", faint[_i].line, said);
 }
 END_TEST
 
 /* One key that gets nearly everything makes the others faint, which among themselves are not. */
 START_TEST(a_first_key_that_gets_all_is_named)
 {
-    succeed("{ for i in $(seq 26); do printf '0.98'; for j in $(seq 25); do printf ',0.00%d' $((j % 9 + 1)); done; echo; done; } >$D/blocks.0.attn.pattern.csv");
-    expect("\"$A\" plot $D/blocks.0.attn.pattern.csv --color-scale linear -o $D/x.png 2>&1", 0, "96 % of the numbers above 0");
-    expect("\"$A\" plot $D/blocks.0.attn.pattern.csv --color-scale linear -o $D/x.png 2>&1 | grep -c hide-first || true", 0, "1\n");
+    succeed("{ for i in $(seq 26); do printf '0.98'; for j in $(seq 25); do printf ',0.00%d' $((j % 9 + 1)); done; "
+            "echo; done; } >$D/blocks.0.attn.pattern.csv");
+    expect("\"$A\" plot $D/blocks.0.attn.pattern.csv --color-scale linear -o $D/x.png 2>&1", 0,
+           "96 % of the numbers above 0");
+    expect("\"$A\" plot $D/blocks.0.attn.pattern.csv --color-scale linear -o $D/x.png 2>&1 | "
+           "grep -c hide-first || true", 0, "1\n");
     expect_exactly("\"$A\" plot $D/blocks.0.attn.pattern.csv --color-scale linear -o $D/x.png --hide-first 2>&1", "");
     /* vectors have no keys, of which one could be hidden */
-    expect_exactly("\"$A\" run -m life -s 'Life is short' --show pattern,context --hide-first --format term | grep -c 'first key hidden'", "1\n");
+    expect_exactly("\"$A\" run -m life -s 'Life is short' --show pattern,context --hide-first --format term | "
+                   "grep -c 'first key hidden'", "1\n");
 }
 END_TEST
 
@@ -204,7 +221,8 @@ static double png_width(struct bytes b)
     ck_assert_msg(png_image_begin_read_from_memory(&image, b.s, b.len), "%s", image.message);
     image.format = PNG_FORMAT_RGB;
     unsigned char *rgb = malloc(PNG_IMAGE_SIZE(image));
-    ck_assert_msg(rgb && png_image_finish_read(&image, NULL, rgb, 0, NULL) && !image.warning_or_error, "%s", image.message);
+    ck_assert_msg(rgb && png_image_finish_read(&image, NULL, rgb, 0, NULL) && !image.warning_or_error,
+                  "%s", image.message);
     free(rgb);
     const char *size = b.s + HEADER;
     ck_assert(!memcmp(size, "\0\0\0\x09pHYs", 8) && word_at(size + 8) == word_at(size + 12) && size[16] == 1);
@@ -213,7 +231,8 @@ static double png_width(struct bytes b)
 
 START_TEST(a_figure_is_as_wide_as_asked)
 {
-    succeed(printed("\"$A\" run " LILY " -o $D/x.pdf --width %s && \"$A\" run " LILY " -o $D/x.svg --width %s && \"$A\" run " LILY
+    succeed(printed("\"$A\" run " LILY " -o $D/x.pdf --width %s && \"$A\" run " LILY
+                    " -o $D/x.svg --width %s && \"$A\" run " LILY
                     " -o $D/x.png --width %s", widths[_i].width, widths[_i].width, widths[_i].width));
     struct bytes b = file_of("x.pdf");
     ck_assert_msg(strstr(b.s, printed("/MediaBox[0 0 %.3f ", widths[_i].points)), "%s", widths[_i].width);
@@ -257,7 +276,8 @@ START_TEST(letters_have_the_size_that_was_asked_for)
         struct bytes b = file_of("x.pdf");
         double unit = strtod(strstr(b.s, "stream\n") + 7, NULL);
         double size = strtod(succeed(TEXT "-v $D/x.pdf | tail -1")->text, NULL);
-        ck_assert_msg(unit * size > 0.98 * atof(sizes[i]) && unit * size < 1.02 * atof(sizes[i]), "%g points, not %s", unit * size, sizes[i]);
+        ck_assert_msg(unit * size > 0.98 * atof(sizes[i]) && unit * size < 1.02 * atof(sizes[i]),
+                      "%g points, not %s", unit * size, sizes[i]);
         free(b.s);
     }
 }
@@ -266,9 +286,11 @@ END_TEST
 /* Panels that would have no room for labels beside each other stand below each other. */
 START_TEST(panels_are_arranged)
 {
-    expect("\"$A\" run " LILY " --layer 1 --head 2 -o $D/x.svg --width 85mm --font-size 10 --color-scale row --hide-first && grep -o '>each row divided.*</text>\\|>magnitude' $D/x.svg",
+    expect("\"$A\" run " LILY " --layer 1 --head 2 -o $D/x.svg --width 85mm --font-size 10 --color-scale row "
+           "--hide-first && grep -o '>each row divided.*</text>\\|>magnitude' $D/x.svg",
            0, ">each row divided by its largest</text>\n>magnitude\n");
-    succeed("\"$A\" run " LILY " --layer 0 -o $D/x.svg --width 85mm --columns 1 && \"$A\" run " LILY " --layer 0 -o $D/y.svg --width 85mm");
+    succeed("\"$A\" run " LILY " --layer 0 -o $D/x.svg --width 85mm --columns 1 && \"$A\" run " LILY
+            " --layer 0 -o $D/y.svg --width 85mm");
     expect_exactly("grep -o 'translate([0-9]*' $D/x.svg | sort -u | wc -l", "1\n");
     expect_exactly("grep -o 'translate([0-9]*' $D/y.svg | sort -u | wc -l", "4\n");
     succeed("\"$A\" run " LILY " -o $D/z.svg --columns 8");
@@ -282,7 +304,8 @@ START_TEST(heads_that_are_shared_say_so)
 #define SHARED "\"$A\" run -m models/stacked -s 'The cat sees the moth' --layer 0 --show "
     expect(SHARED "k -o $D/x.svg && cat $D/x.svg", 0, "KV1<");
     expect_exactly(SHARED "q -o $D/x.svg; ends 1 grep -q KV $D/x.svg", "");
-    expect_exactly("\"$A\" run -m tests/golden/checkpoints/gpt2-a --ids 1,2 --show k -o $D/x.svg; ends 1 grep -q KV $D/x.svg", "");
+    expect_exactly("\"$A\" run -m tests/golden/checkpoints/gpt2-a --ids 1,2 --show k -o $D/x.svg; "
+                   "ends 1 grep -q KV $D/x.svg", "");
 }
 END_TEST
 
@@ -291,15 +314,19 @@ START_TEST(labels_keep_apart)
 {
     succeed("\"$A\" run -m tiny -s \"$(printf 'dog %.0s' $(seq 200))\" --layer 0 --head 0 -o $D/x.svg");
     succeed("\"$A\" run -m tiny -s \"$(printf 'dog %.0s' $(seq 200))\" -o $D/y.svg");
-    static const char count[] = "grep -o 'text-anchor=\"end\">[0-9]* ' $D/%s.svg | grep -o '[0-9]*' | head -4 | tr '\\n' ' '";
+    static const char count[] =
+        "grep -o 'text-anchor=\"end\">[0-9]* ' $D/%s.svg | grep -o '[0-9]*' | head -4 | tr '\\n' ' '";
     expect_exactly(printed(count, "x"), "0 5 10 15 ");
     expect_exactly(printed(count, "y"), "0 10 20 30 ");
     /* So do those of a legend: the ticks between have none. */
-    succeed("printf 'token,0,1,2,3\\na,1e-30,1,1,1\\nb,1,1,1,1\\n' >$D/p.csv && \"$A\" plot $D/p.csv --color-scale log -o $D/p.svg");
-    expect_exactly("sed -n 's/.*text-anchor=\"middle\">//p' $D/p.svg | grep -o '^[0-9e.-]*' | tail -5 | tr '\\n' ' '", "1e-06 0.0001 0.01 0.1 1 ");
+    succeed("printf 'token,0,1,2,3\\na,1e-30,1,1,1\\nb,1,1,1,1\\n' >$D/p.csv && "
+            "\"$A\" plot $D/p.csv --color-scale log -o $D/p.svg");
+    expect_exactly("sed -n 's/.*text-anchor=\"middle\">//p' $D/p.svg | grep -o '^[0-9e.-]*' | tail -5 | tr '\\n' ' '",
+                   "1e-06 0.0001 0.01 0.1 1 ");
     /* and who has more than six decades is told so */
-    succeed("grep -q '>logarithmic, six decades: smaller numbers look alike</text>' $D/p.svg && sed -i s/1e-30/1e-06/ $D/p.csv && "
-            "\"$A\" plot $D/p.csv --color-scale log --format svg | grep -q '>logarithmic</text>'");
+    succeed("grep -q '>logarithmic, six decades: smaller numbers look alike</text>' $D/p.svg && "
+            "sed -i s/1e-30/1e-06/ $D/p.csv && \"$A\" plot $D/p.csv --color-scale log --format svg | "
+            "grep -q '>logarithmic</text>'");
 }
 END_TEST
 
@@ -372,11 +399,14 @@ START_TEST(letters_that_the_font_lacks_are_told)
 {
 #define CAT "\"$A\" run -m tiny -s '\u5C0F\u732B \uD55C\uAE00\uD55C caf\u00E9' --layer 1 --head 0 "
     for (const char *const *ending = (const char *const[]){"png", "pdf", NULL}; *ending; ending++) {
-        expect_exactly(printed(CAT "-o $D/x.%s 2>&1", *ending), "2 characters are drawn as boxes: they are in none of the faces; "
+        expect_exactly(printed(CAT "-o $D/x.%s 2>&1", *ending),
+                       "2 characters are drawn as boxes: they are in none of the faces; "
                        "take --font FILE, or .svg or .html\n");
         expect_exactly(printed(CAT "-q -o $D/x.%s 2>&1", *ending), "");
-        expect(printed(CAT "--title 'the cat, caf\u00E9' -o $D/x.%s 2>&1", *ending), 0, "2 characters are drawn as boxes");
-        expect_exactly(printed("\"$A\" run -m tiny -s '\u5C0F\u732B caf\u00E9' --layer 1 --head 0 -o $D/x.%s 2>&1", *ending), "");
+        expect(printed(CAT "--title 'the cat, caf\u00E9' -o $D/x.%s 2>&1", *ending), 0,
+               "2 characters are drawn as boxes");
+        expect_exactly(printed("\"$A\" run -m tiny -s '\u5C0F\u732B caf\u00E9' --layer 1 --head 0 -o $D/x.%s 2>&1",
+                               *ending), "");
     }
     for (const char *const *ending = (const char *const[]){"svg", "html", "npz", NULL}; *ending; ending++)
         expect_exactly(printed(CAT "-o $D/x.%s 2>&1", *ending), "");
@@ -384,8 +414,8 @@ START_TEST(letters_that_the_font_lacks_are_told)
                    "drawn as a box: it is in none of the faces; take --font FILE, or .svg or .html\n");
     expect("many=$(for i in $(seq 128 191); do o=$(printf %o $i); printf '\\352\\260\\'$o' \\352\\261\\'$o' '; done); "
            "\"$A\" plot $D/x.csv -o $D/y.png --title \"$many\" 2>&1", 0, "at least 64 characters are drawn as boxes");
-    expect_exactly("\"$A\" explain -m tiny -s 'the \uD55C cat' --all -o $D/x.pdf 2>&1", "1 character is drawn as a box: it is in none "
-                   "of the faces; take --font FILE, or .html or .md\n");
+    expect_exactly("\"$A\" explain -m tiny -s 'the \uD55C cat' --all -o $D/x.pdf 2>&1",
+                   "1 character is drawn as a box: it is in none of the faces; take --font FILE, or .html or .md\n");
 }
 END_TEST
 

@@ -1,5 +1,5 @@
-/* test_html.c - the page of an album: its numbers, and text that tries to be markup.  tests/browser tests what it does in a
- * browser. */
+/* test_html.c - the page of an album: its numbers, and text that tries to be markup.  What it does in a browser is
+ * tested in tests/browser. */
 #include "suites.h"
 #include "attn_ask.h"
 #include "attn_tools.h"
@@ -36,7 +36,8 @@ static char *taken(struct attn_out *o)
 
 /* The test vectors of RFC 4648, and two with the digits + and /. */
 static const char *const base64[][2] = {
-    {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"},
+    {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="},
+    {"foobar", "Zm9vYmFy"},
     {"\xff\xfe\xfd", "//79"}, {"\xfb\xef", "++8="},
 };
 
@@ -140,7 +141,8 @@ START_TEST(codes_keep_their_word)
         ck_assert_uint_lt(codes[i], _i ? 1 << ATTN_PACK_COARSE : ATTN_PACK_MINUS_INF);
         double error = fabs((double)p.low + (double)p.step * codes[i] - data[i]);
         /* 1e-9: the error itself is computed in double */
-        ck_assert_msg(error <= 0.5 * (double)p.step * (1 + 1e-9), "number %zu is off by %g of step %g", i, error, p.step);
+        ck_assert_msg(error <= 0.5 * (double)p.step * (1 + 1e-9),
+                      "number %zu is off by %g of step %g", i, error, p.step);
     }
 }
 END_TEST
@@ -179,7 +181,8 @@ START_TEST(extents_leave_out_what_is_not_stored)
     static const float data[] = {-3, 9, 9, 2, -1, 9, NAN, INFINITY, .5f,   7, 9, 9, 7, 7, 9, 7, 7, 7};
     struct attn_sheet s = sheet_of(data, 2, 3, 3);
     struct attn_pack p = {.sheet = &s, .triangle = true};
-    struct attn_pack_extent e = attn_pack_extent(&p, 0, 0), f = attn_pack_extent(&p, 0, 1), g = attn_pack_extent(&p, 1, 1);
+    struct attn_pack_extent e = attn_pack_extent(&p, 0, 0), f = attn_pack_extent(&p, 0, 1),
+        g = attn_pack_extent(&p, 1, 1);
     ck_assert(e.least == -3 && e.most == 2 && f.least == -1 && f.most == .5f && g.least == 7 && g.most == 7);
     p.triangle = false;
     ck_assert(attn_pack_extent(&p, 0, 0).most == 9);
@@ -220,8 +223,8 @@ static char *small_page(const char *text, const struct attn_tokens *tokens)
 {
     struct attn_sheet s = sheet_of(small, 1, 2, 2);
     s.mask = later_of_two;
-    struct attn_album a = {.model = text, .text = text, .text_len = text ? strlen(text) : 0, .queries = tokens, .keys = tokens,
-                           .sheet = &s, .n = 1};
+    struct attn_album a = {.model = text, .text = text, .text_len = text ? strlen(text) : 0, .queries = tokens,
+                           .keys = tokens, .sheet = &s, .n = 1};
     if (text) {
         a.next = (struct attn_album_next){.of = {{text, strlen(text), 1, 0.5}}, .n = 1};
         s.kind = s.title = text;
@@ -278,16 +281,19 @@ END_TEST
 static char *full_page(const char *text)
 {
     struct attn_sheet s = sheet_of(small, 1, 2, 2);
-    struct attn_token t = {.known = true, .text = text, .raw = text, .text_len = strlen(text), .raw_len = strlen(text), .end = 9};
+    struct attn_token t = {.known = true, .text = text, .raw = text, .text_len = strlen(text),
+                           .raw_len = strlen(text), .end = 9};
     const struct attn_tokens tokens = {.n = 2, .tok = (struct attn_token[]){t, t}};
-    const struct attn_album_next next = {.of = {{text, strlen(text), 1, 0.5}, {NULL, 0, 2, 0.25}}, .n = 2}, none = {.n = 0};
+    const struct attn_album_next next = {.of = {{text, strlen(text), 1, 0.5}, {NULL, 0, 2, 0.25}}, .n = 2},
+        none = {.n = 0};
     struct attn_album_without without[] = {{0, 0, 0.125, next}, {0, 1, NAN, none}};
     struct attn_album_next at[] = {next, none};
     struct attn_edits *edits = NULL;
     ck_assert_int_eq(attn_edits_parse(&edits, "L0H0 *= 2", NULL), 0);
     char *page = page_of(&(struct attn_album){
         .model = text, .text = text, .text_len = strlen(text), .queries = &tokens, .keys = &tokens, .sheet = &s, .n = 1,
-        .next = next, .edits = edits, .without = without, .n_without = 2, .lens = &(struct attn_album_lens){3, at}, .n_lens = 1});
+        .next = next, .edits = edits, .without = without, .n_without = 2, .lens = &(struct attn_album_lens){3, at},
+        .n_lens = 1});
     attn_edits_free(edits);
     return page;
 }
@@ -299,8 +305,10 @@ START_TEST(what_was_asked_for_besides)
     const char *json = data_of(page, &len);
     ck_assert_int_eq(attn_json_check(json, len, "the page", 1 << 20, NULL), 0);
     ck_assert_ptr_nonnull(strstr(json, "\"edits\":[\"L0H0 *= 2\"]"));
-    ck_assert_ptr_nonnull(strstr(json, "\"without\":[{\"layer\":0,\"head\":0,\"kl\":0.125,\"next\":[{\"id\":1,\"text\":\"a\",\"p\":0.5},"
-                                       "{\"id\":2,\"text\":null,\"p\":0.25}]},{\"layer\":0,\"head\":1,\"kl\":null,\"next\":[]}]"));
+    ck_assert_ptr_nonnull(
+        strstr(json, "\"without\":[{\"layer\":0,\"head\":0,\"kl\":0.125,\"next\":[{\"id\":1,\"text\":\"a\",\"p\":0.5},"
+                                       "{\"id\":2,\"text\":null,\"p\":0.25}]},{\"layer\":0,\"head\":1,\"kl\":null,"
+                                       "\"next\":[]}]"));
     ck_assert_ptr_nonnull(strstr(json, "\"lens\":[{\"layer\":3,\"at\":[[{\"id\":1,\"text\":\"a\",\"p\":0.5},"
                                        "{\"id\":2,\"text\":null,\"p\":0.25}],[]]}]"));
     free(page);
@@ -310,7 +318,8 @@ END_TEST
 /* The scripts and styles of what few pages have are in no other page, and neither is a word of their data. */
 START_TEST(what_was_not_asked_for_takes_no_bytes)
 {
-    static const char *const words[] = {"without-line", "page.without", "page.lens", "\"tablist\"", "\"lens\":", "\"without\":",
+    static const char *const words[] = {"without-line", "page.without", "page.lens", "\"tablist\"", "\"lens\":",
+                                        "\"without\":",
                                         "\"edits\":"};
     char *page = small_page(NULL, NULL), *full = full_page("a");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -349,7 +358,8 @@ START_TEST(without_tokens_or_text)
     ck_assert_int_eq(attn_json_check(json, len, "the page", 1 << 20, NULL), 0);
     ck_assert_ptr_nonnull(strstr(json, "\"text\":null"));
     ck_assert_ptr_nonnull(strstr(json, "\"queries\":null,\"keys\":null"));
-    ck_assert_ptr_nonnull(strstr(json, "\"beyond\":\"0\",\"mask\":0,\"masks\":false,\"type\":\"f32\"}],\"masks\":[[1,1,2]],\"data\":[\"AACAPwAAgD4AAEA/\"]}</script>"));
+    ck_assert_ptr_nonnull(strstr(json, "\"beyond\":\"0\",\"mask\":0,\"masks\":false,\"type\":\"f32\"}],\"masks\":[[1,1,"
+                                 "2]],\"data\":[\"AACAPwAAgD4AAEA/\"]}</script>"));
     ck_assert_ptr_null(strstr(page, "{{"));
     free(page);
 }
@@ -357,8 +367,10 @@ END_TEST
 
 /* What stands along rows and columns, as the page says it: [axes, in the page's data, the word of its title]. */
 static const char *const axes[][3] = {
-    {" (rows: queries, columns: keys)", "\"tokens\":true,\"rowAxis\":\"queries\",\"colAxis\":\"keys\"", "<title>Attention: a"},
-    {" (rows: layers, columns: heads)", "\"tokens\":false,\"rowAxis\":\"layers\",\"colAxis\":\"heads\"", "<title>attention pattern: a"},
+    {" (rows: queries, columns: keys)", "\"tokens\":true,\"rowAxis\":\"queries\",\"colAxis\":\"keys\"",
+     "<title>Attention: a"},
+    {" (rows: layers, columns: heads)", "\"tokens\":false,\"rowAxis\":\"layers\",\"colAxis\":\"heads\"",
+     "<title>attention pattern: a"},
     {" (columns: token ids)", "\"tokens\":true,\"rowAxis\":null,\"colAxis\":\"token ids\"", "<title>Attention: a"},
     {"", "\"tokens\":true,\"rowAxis\":null,\"colAxis\":null", "<title>Attention: a"},
 };
@@ -369,7 +381,8 @@ START_TEST(axes_have_their_words)
     const struct attn_tokens tokens = {.n = 2, .tok = (struct attn_token[]){t, t}};
     struct attn_sheet s = sheet_of(small, 1, 2, 2);
     s.axes = axes[_i][0];
-    char *page = page_of(&(struct attn_album){.text = "a", .text_len = 1, .queries = &tokens, .keys = &tokens, .sheet = &s, .n = 1});
+    char *page = page_of(&(struct attn_album){.text = "a", .text_len = 1, .queries = &tokens, .keys = &tokens,
+                                              .sheet = &s, .n = 1});
     ck_assert_ptr_nonnull(strstr(page, axes[_i][1]));
     ck_assert_ptr_nonnull(strstr(page, axes[_i][2]));
     free(page);
@@ -418,7 +431,8 @@ static char *digest_of(const char *start, const char *end)
     return taken(o);
 }
 
-/* A browser takes a script or a style only if the policy has its digest: those of all of ours must be there, and no others. */
+/* A browser takes a script or a style only if the policy has its digest: those of all of ours must be there,
+ * and no others. */
 START_TEST(the_policy_knows_each_script)
 {
     static const char *const tags[][2] = {{"<script>", "</script>"}, {"<style>", "</style>"}};
@@ -459,7 +473,8 @@ START_TEST(what_is_too_wide_is_left_out)
 {
     enum { V = 5000 };
     static float logits[V];
-    struct attn_sheet s[] = {sheet_of(small, 1, 2, 2), {.kind = "logits", .title = "logits", .layer = -1, .n = 1, .rows = 1,
+    struct attn_sheet s[] = {sheet_of(small, 1, 2, 2),
+                             {.kind = "logits", .title = "logits", .layer = -1, .n = 1, .rows = 1,
                                                         .cols = V, .data = logits}};
     char *page = page_of(&(struct attn_album){.sheet = s, .n = 2});
     ck_assert_ptr_nonnull(strstr(page, "\"leftOut\":[\"logits\"]"));

@@ -119,7 +119,8 @@ START_TEST(glyphs_are_where_their_font_says)
             top = fmax(top, o->p[k].y);
         }
         ck_assert_msg(!o->n || (left == letters[i].left && right == letters[i].right && bottom == letters[i].bottom &&
-                                top == letters[i].top), "%c: %g to %g, %g to %g", letters[i].c, left, right, bottom, top);
+                                top == letters[i].top),
+                                "%c: %g to %g, %g to %g", letters[i].c, left, right, bottom, top);
     }
     ck_assert_uint_eq(attn_truetype_glyph(&f.t, 'G'), 0);
     ck_assert_uint_eq(attn_truetype_glyph(&f.t, 0x1F600), _i == 2 ? 2 : 0);
@@ -287,12 +288,14 @@ END_TEST
 START_TEST(columns_stay_columns)
 {
     static const struct { const char *s; double columns; } texts[] = {
-        {"abc", 3}, {"", 0}, {"é", 1}, {"e\u0301", 1}, {"Ġthe", 4}, {"日本", 4}, {"a日b", 4}, {"ก", 1}, {"🙂", 2}, {"i W", 3}, {"한", 2}};
+        {"abc", 3}, {"", 0}, {"é", 1}, {"e\u0301", 1}, {"Ġthe", 4}, {"日本", 4}, {"a日b", 4}, {"ก", 1}, {"🙂", 2},
+        {"i W", 3}, {"한", 2}};
     struct attn_faces f = {.columns = true};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         boxes(&f, texts[i].s);
         /* rounding of a few sums */
-        ck_assert_msg(fabs(f.width - texts[i].columns * ATTN_COLUMN) < 1e-12, "%s: %g", texts[i].s, f.width / ATTN_COLUMN);
+        ck_assert_msg(fabs(f.width - texts[i].columns * ATTN_COLUMN) < 1e-12,
+                      "%s: %g", texts[i].s, f.width / ATTN_COLUMN);
     }
     attn_faces_free(&f);
 }
@@ -309,8 +312,8 @@ START_TEST(what_cannot_be_drawn_is_framed_and_counted)
     ck_assert_str_eq(text, "1 character is drawn as a box: it is in none of the faces; take --font FILE, or .svg");
     ck_assert_uint_eq(boxes(&f, "سلام"), 4);
     attn_lacks_text(text, sizeof text, &lacks, ".svg");
-    ck_assert_str_eq(text, "5 characters are drawn as boxes: of them 4 need shaping or colours; take --font FILE for the others, "
-                           "or .svg for all");
+    ck_assert_str_eq(text, "5 characters are drawn as boxes: of them 4 need shaping or colours; "
+                           "take --font FILE for the others, or .svg for all");
     lacks.n = 0;
     ck_assert_uint_eq(boxes(&f, "🙂\uFE0F"), 1);                 /* the selector of a variant is no letter */
     attn_lacks_text(text, sizeof text, &lacks, ".svg");
@@ -377,15 +380,18 @@ END_TEST
 START_TEST(texts_of_a_pdf_are_copied)
 {
     succeed("\"$A\" run -q -m tiny -s 'A' --layer 1 --head 0 --title '我爱自然语言处理 α∑½≠ 한글 سلام (x)' -o $D/x.pdf");
-    expect_exactly("$PYTHON -B tests/support/pdf_text.py $D/x.pdf | sed -n 1,11p | tr '\\n' '|'", "我爱自然语言处理| α∑½≠ |한|글| |س|ل|ا|م| (x)|layer 1, head 0: attention pattern (rows: queries, columns: keys)|");
+    expect_exactly("$PYTHON -B tests/support/pdf_text.py $D/x.pdf | sed -n 1,11p | tr '\\n' '|'", "我爱自然语言处理| α∑½≠ |한|"
+                   "글| |س|ل|ا|م| (x)|layer 1, head 0: attention pattern (rows: queries, columns: keys)|");
     succeed("\"$A\" run -q -m tiny -s A --layer 1 --head 0 --title 'ABC x' --font " FONTS "y_plain.ttf -o $D/y.pdf");
     expect("$PYTHON -B tests/support/pdf_text.py $D/y.pdf", 0, "ABC \nx\n");
-    succeed("grep -aq '+Plain-Test/' $D/y.pdf && grep -aq '+DejaVuSans/' $D/y.pdf && grep -aq '+WenQuanYiMicroHei/' $D/x.pdf");
+    succeed("grep -aq '+Plain-Test/' $D/y.pdf && grep -aq '+DejaVuSans/' $D/y.pdf && "
+            "grep -aq '+WenQuanYiMicroHei/' $D/x.pdf");
     succeed("\"$A\" explain --article language -o $D/l.pdf");
     expect("$PYTHON -B tests/support/pdf_text.py $D/l.pdf", 0, "\n自然\n");
     if (has_program("pdffonts", "poppler-utils"))
         for (const char *const *name = (const char *const[]){"x", "y", "l", NULL}; *name; name++)
-            expect_exactly(printed("pdffonts $D/%s.pdf 2>&1 | tail -n +3 | grep -vc 'CID TrueType *Identity-H *yes yes yes' || true", *name), "0\n");
+            expect_exactly(printed("pdffonts $D/%s.pdf 2>&1 | tail -n +3 | "
+                                   "grep -vc 'CID TrueType *Identity-H *yes yes yes' || true", *name), "0\n");
     if (has_program("pdftotext", "poppler-utils")) {
         expect("pdftotext -layout $D/x.pdf - 2>&1", 0, "我爱自然语言处理 α∑½≠ 한 글");
         expect("pdftotext -layout $D/l.pdf - 2>&1", 0, "语言");

@@ -68,7 +68,8 @@ END_TEST
 
 /* ---- scales ---------------------------------------------------------------------------- */
 
-static const char *const words[] = {"Life", " is", "short", "<b>&\"", "\x01\xff", "\n", "]]>", "日本", "naïve", "e\u0301te\u0301", "dessert", "🙂", "\uFFFF"};
+static const char *const words[] = {"Life", " is", "short", "<b>&\"", "\x01\xff", "\n", "]]>", "日本", "naïve",
+                                    "e\u0301te\u0301", "dessert", "🙂", "\uFFFF"};
 enum { WORDS = sizeof words / sizeof words[0] };
 
 struct page { struct attn_album album; struct attn_tokens tokens; };
@@ -84,8 +85,10 @@ static void add_sheet(struct page *p, const char *kind, int layer, size_t n, siz
     for (size_t i = 0; i < p->tokens.n; i++)
         for (size_t j = i + 1; j < cols; j++)
             hidden[i * cols + j] = 1;
-    struct attn_sheet s = {.kind = kind, .title = kind, .axes = keys ? " (rows: queries, columns: keys)" : "", .layer = layer, .n = n,
-                           .rows = p->tokens.n, .cols = cols, .heads = n > 1 ? heads : NULL, .keys = keys, .mask = keys ? hidden : NULL};
+    struct attn_sheet s = {.kind = kind, .title = kind, .axes = keys ? " (rows: queries, columns: keys)" : "",
+                           .layer = layer, .n = n,
+                           .rows = p->tokens.n, .cols = cols, .heads = n > 1 ? heads : NULL, .keys = keys,
+                           .mask = keys ? hidden : NULL};
     ck_assert_msg(!attn_album_add(&p->album, &s, &own, &err) && !attn_album_link(&p->album, &err), "%s", err.msg);
     for (size_t h = 0; h < n; h++)
         for (size_t i = 0; i < s.rows; i++)
@@ -123,7 +126,8 @@ static float scores(size_t h, size_t i, size_t j)
 }
 
 static const struct { const char *scale, *palette; float (*value)(size_t h, size_t i, size_t j); } scaled[] = {
-    {NULL, NULL, pattern}, {"log", NULL, pattern}, {"row", NULL, pattern}, {NULL, NULL, scores}, {"row", "balance", scores},
+    {NULL, NULL, pattern}, {"log", NULL, pattern}, {"row", NULL, pattern}, {NULL, NULL, scores},
+    {"row", "balance", scores},
     {NULL, "balance", scores}, {"log", NULL, scores}, {"log", "balance", scores}, {"log", "balance", pattern},
 };
 
@@ -172,10 +176,12 @@ static float signs(size_t h, size_t i, size_t j)
     return few[(i * 3 + j) % 6];
 }
 
-/* A logarithm keeps the sign: what is below 0 is on the other side of the middle, as far from it, and none is hidden. */
+/* A logarithm keeps the sign: what is below 0 is on the other side of the middle, as far from it, and
+ * none is hidden. */
 START_TEST(logarithms_keep_signs)
 {
-    static const char *const two[] = {"balance", "viridis"}, *const want[] = {"-100", "-10", "-1", "-0.1", "-0.01", "-0.001", "0"};
+    static const char *const two[] = {"balance", "viridis"},
+        *const want[] = {"-100", "-10", "-1", "-0.1", "-0.01", "-0.001", "0"};
     struct page p;
     struct attn_scale s;
     struct attn_tick tick[ATTN_TICKS_MAX];
@@ -261,7 +267,8 @@ END_TEST
 START_TEST(a_mask_has_two_colours)
 {
     static const enum attn_sight sights[] = {ATTN_ONE_IS_SEEN, ATTN_ZERO_IS_SEEN};
-    static const char *const says[][2] = {{"1: the query sees the key", "0: hidden by the mask"}, {"0: the query sees the key", "-inf: hidden by the mask"}};
+    static const char *const says[][2] = {{"1: the query sees the key", "0: hidden by the mask"},
+                                          {"0: the query sees the key", "-inf: hidden by the mask"}};
     struct page p;
     struct attn_scale s;
     char text[96];
@@ -321,7 +328,8 @@ static bool meet(const struct attn_area *a, const struct attn_area *b)
 
 static void put_box(struct recorder *r, struct attn_area a, const char *what)
 {
-    ck_assert_msg(a.x + a.width <= r->f.width && a.y + a.height <= r->f.height && a.x < r->f.width, "'%s' is cut off", what);
+    ck_assert_msg(a.x + a.width <= r->f.width && a.y + a.height <= r->f.height && a.x < r->f.width,
+                  "'%s' is cut off", what);
     for (size_t i = 0; i < r->n; i++)
         ck_assert_msg(!meet(&a, &r->box[i]), "'%s' touches another", what);
     r->box[r->n++] = a;
@@ -359,10 +367,12 @@ static void no_use(void *self, const struct attn_palette *p)
 static void no_line(void *self, const struct attn_stroke *s, uint8_t color)
 {
     const struct recorder *r = self;
-    ck_assert(fmax(s->x0, s->x1) <= (double)r->f.width && fmax(s->y0, s->y1) <= (double)r->f.height && color < ATTN_STEPS);
+    ck_assert(fmax(s->x0, s->x1) <= (double)r->f.width && fmax(s->y0, s->y1) <= (double)r->f.height &&
+              color < ATTN_STEPS);
 }
 
-static int record_cells(void *self, const struct attn_area *a, const uint8_t *steps, size_t rows, size_t cols, struct attn_err *err)
+static int record_cells(void *self, const struct attn_area *a, const uint8_t *steps, size_t rows, size_t cols,
+                        struct attn_err *err)
 {
     (void)steps;
     (void)err;
@@ -373,7 +383,8 @@ static int record_cells(void *self, const struct attn_area *a, const uint8_t *st
 }
 
 static const struct { size_t T, layers, heads, cell; } pages[] = {
-    {1, 1, 1, 0}, {2, 1, 1, 0}, {6, 1, 1, 0}, {6, 3, 4, 0}, {64, 1, 12, 0}, {64, 12, 12, 0}, {100, 2, 1, 0}, {512, 1, 12, 0}, {512, 1, 1, 0},
+    {1, 1, 1, 0}, {2, 1, 1, 0}, {6, 1, 1, 0}, {6, 3, 4, 0}, {64, 1, 12, 0}, {64, 12, 12, 0}, {100, 2, 1, 0},
+    {512, 1, 12, 0}, {512, 1, 1, 0},
     {6, 2, 2, 1}, {6, 2, 2, 64}, {30, 1, 3, 13}, {30, 1, 3, 12},
 };
 
@@ -489,7 +500,8 @@ START_TEST(png_is_what_was_drawn)
 END_TEST
 
 static char *write_page(const struct page *p, const struct attn_look *look,
-                        int (*to)(struct attn_out *, const struct attn_album *, const struct attn_look *, struct attn_err *), size_t *len)
+                        int (*to)(struct attn_out *, const struct attn_album *, const struct attn_look *,
+                                  struct attn_err *), size_t *len)
 {
     struct attn_out *out;
     struct attn_err err = {0};
@@ -505,7 +517,8 @@ struct found { size_t x, y, cell, n; };
 
 static void skip_words(void *self, const struct attn_lettering *w) { (void)self; (void)w; }
 static void skip_fill(void *self, const struct attn_area *a, uint8_t color) { (void)self; (void)a; (void)color; }
-static int find_cells(void *self, const struct attn_area *a, const uint8_t *steps, size_t rows, size_t cols, struct attn_err *err)
+static int find_cells(void *self, const struct attn_area *a, const uint8_t *steps, size_t rows, size_t cols,
+                      struct attn_err *err)
 {
     (void)steps;
     (void)rows;
@@ -531,12 +544,14 @@ START_TEST(cells_of_the_file_map_back_to_numbers)
     unsigned char *rgb = decode(png, len, &width, &height);
     attn_scale_make(&s, &p.album, p.album.sheet, &look);
     ck_assert_int_eq(attn_figure_plan(&f, &p.album, &look, NULL), 0);
-    ck_assert_int_eq(attn_figure_draw(&f, &(struct attn_pen){at, skip_fill, skip_words, find_cells, NULL, no_use, NULL}, NULL), 0);
+    ck_assert_int_eq(attn_figure_draw(&f, &(struct attn_pen){at, skip_fill, skip_words, find_cells, NULL, no_use, NULL},
+                                      NULL), 0);
     ck_assert_uint_eq(at->n, 4);
     double step = (s.high - s.low) / (ATTN_STEPS - 1);
     for (size_t k = 0; k < 4 * 49; k++) {
         const struct found *m = &at[1 + k / 49];
-        const unsigned char *pixel = rgb + 3 * ((m->y + k % 49 / 7 * m->cell + m->cell / 2) * width + m->x + k % 7 * m->cell + m->cell / 2);
+        const unsigned char *pixel = rgb + 3 *
+            ((m->y + k % 49 / 7 * m->cell + m->cell / 2) * width + m->x + k % 7 * m->cell + m->cell / 2);
         struct attn_rgb color = {pixel[0], pixel[1], pixel[2]};
         unsigned found = ATTN_STEP_BLANK;
         for (unsigned i = 0; i < ATTN_STEPS; i++)

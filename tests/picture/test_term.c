@@ -17,15 +17,17 @@ static const char *const words[] = {"Life", "日本", "e\u0301te\u0301", " is", 
 
 struct page { struct attn_album album; struct attn_tokens tokens; struct attn_token tok[64]; float *numbers; };
 
-/* One matrix; each row is a number divided by the sum of the row's and the column's place: 1/1; 1/2, 1/3; 1/3, 1/4, 1/5... */
+/* One matrix; each row is a number divided by the sum of the row's and the column's place: 1/1; 1/2, 1/3;
+ * 1/3, 1/4, 1/5... */
 static void open_page(struct page *p, size_t T)
 {
     static const size_t heads[] = {5};
-    struct attn_sheet s = {.kind = "attn.pattern", .title = "attention pattern", .axes = "", .layer = 2, .n = 1, .rows = T, .cols = T,
-                           .heads = heads, .keys = true};
+    struct attn_sheet s = {.kind = "attn.pattern", .title = "attention pattern", .axes = "", .layer = 2, .n = 1,
+                           .rows = T, .cols = T, .heads = heads, .keys = true};
     *p = (struct page){.album = {.queries = &p->tokens, .keys = &p->tokens}, .tokens = {T, p->tok}};
     for (size_t i = 0; i < T; i++)
-        p->tok[i] = (struct attn_token){.id = (int32_t)i, .known = true, .text = words[i % 5], .text_len = strlen(words[i % 5])};
+        p->tok[i] = (struct attn_token){.id = (int32_t)i, .known = true, .text = words[i % 5],
+                                        .text_len = strlen(words[i % 5])};
     ck_assert_int_eq(attn_album_add(&p->album, &s, &p->numbers, NULL), 0);
     for (size_t i = 0; i < T; i++)
         for (size_t j = 0; j <= i; j++)
@@ -59,7 +61,7 @@ static char *print(struct page *p, int colors, int width, const char *palette)
     return text;
 }
 
-/* A caption as wide as its matrix, 2 columns a key, is not shortened. */
+/* A caption as wide as its matrix, 2 columns per key, is not shortened. */
 START_TEST(captions_are_as_long_as_they_fit)
 {
     succeed("\"$A\" init -q -o $D/m --vocab-size 20 --n-ctx 16 --n-layer 11 --n-head 2 --d-model 8");
@@ -150,14 +152,16 @@ END_TEST
 
 START_TEST(every_dump_gives_the_picture_of_the_run)
 {
-    static const char *const dumps[] = {"--format npy -o $D/n", "--format csv -o $D/c", "--format npz -o $D/a.npz", "-o $D/a.json",
+    static const char *const dumps[] = {"--format npy -o $D/n", "--format csv -o $D/c", "--format npz -o $D/a.npz",
+                                        "-o $D/a.json",
                                         "--format tidy -o $D/a.tidy"};
     static const char *const paths[] = {"$D/n", "$D/n/manifest.json", "$D/c", "$D/a.json", "$D/a.tidy", "$D/a.npz"};
     for (size_t i = 0; i < sizeof dumps / sizeof *dumps; i++)
         expect_exactly(printed(LIFE "--show pattern,context,scores %s", dumps[i]), "");
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         expect_same(printed("\"$A\" plot \"%s\"", paths[i]), LIFE "--format term");
-    expect_same("\"$A\" plot $D/n --show scores,context --format svg | grep -c '<path'", LIFE "--show context,scores --format svg | grep -c '<path'");
+    expect_same("\"$A\" plot $D/n --show scores,context --format svg | grep -c '<path'",
+                LIFE "--show context,scores --format svg | grep -c '<path'");
     expect("\"$A\" plot $D/a.npz -o $D/a.PNG && head -c 4 $D/a.PNG", 0, "\x89PNG");
 }
 END_TEST
@@ -173,15 +177,18 @@ START_TEST(what_hid_keys_is_told)
         expect_exactly(printed(WINDOW "%s", dumps[i]), "");
         expect_same(printed("\"$A\" plot \"%s\" " GRID, paths[i]), WINDOW GRID);
     }
-    expect_exactly("\"$A\" plot $D/c/blocks.0.attn.pattern.head0.csv " GRID, " Life  ██      \n   is    ██    \nshort      ██  \n  eat      ▒▒▒▒\n");
+    expect_exactly("\"$A\" plot $D/c/blocks.0.attn.pattern.head0.csv " GRID,
+                   " Life  ██      \n   is    ██    \nshort      ██  \n  eat      ▒▒▒▒\n");
     succeed(WINDOW "--format tidy -o $D/a.tidy && " WINDOW "--show pattern,scores --format tidy -o $D/b.tidy");
     expect("\"$A\" plot $D/a.tidy | grep -c '·' || true", 0, "0\n");
     expect_same("\"$A\" plot $D/b.tidy --show pattern " GRID, WINDOW GRID);
-    expect_same("\"$A\" plot $D/b.tidy --show scores " GRID, "\"$A\" run -s 'Life is short, eat' --attention window:2 --show scores " GRID);
+    expect_same("\"$A\" plot $D/b.tidy --show scores " GRID,
+                "\"$A\" run -s 'Life is short, eat' --attention window:2 --show scores " GRID);
 }
 END_TEST
 
-/* Without a mask none is drawn, whatever numbers stand above the diagonal; one that is given hides what it says, of each head. */
+/* Without a mask none is drawn, whatever numbers stand above the diagonal; one that is given hides what it says,
+ * of each head. */
 START_TEST(a_given_mask_hides_what_it_says)
 {
 #define UNIT "\"$A\" attend --q '1 0; 0 1' --k '1 0; 0 1' --show scores "
@@ -191,7 +198,8 @@ START_TEST(a_given_mask_hides_what_it_says)
     expect_exactly(UNIT "--mask '1 1; 0 1' --format term | sed -n '/^[01]/p'", "0  ██  \n1  ··██\n");
     expect_exactly(UNIT "--mask '0 -inf; 0 0' --show pattern --format term | sed -n '/^[01]/p'", "0  ██··\n1  ░░▓▓\n");
     expect_exactly(UNIT "--key-names 'a b' --mask '1 1; 0 1' --format term | sed -n '/^[01]/p'", "0  ██  \n1  ··██\n");
-    expect_exactly("\"$A\" run -s 'Life is short' --show mask --format svg | grep -c 'hides\\|the query sees the key\\|>0: hidden by the mask'", "2\n");
+    expect_exactly("\"$A\" run -s 'Life is short' --show mask --format svg | grep -c 'hides\\|the query sees the key\\|"
+                   ">0: hidden by the mask'", "2\n");
 }
 END_TEST
 
@@ -201,7 +209,8 @@ START_TEST(some_heads_and_layers)
            "   L1 H0   L1 H2 \n");
     expect_exactly("\"$A\" run -m models/stacked -s 'the cat sees' --show pattern,q -o $D/d --format npy", "");
     expect_same("\"$A\" plot $D/d --show pattern,q --layer 1 --head 0,2 --format svg | grep '<path'",
-                "\"$A\" run -m models/stacked -s 'the cat sees' --show pattern,q --layer 1 --head 0,2 --format svg | grep '<path'");
+                "\"$A\" run -m models/stacked -s 'the cat sees' --show pattern,q --layer 1 --head 0,2 --format svg | "
+                "grep '<path'");
 }
 END_TEST
 
@@ -225,10 +234,12 @@ static void put_document(const char *leaf, const char *activations)
 START_TEST(sheets_stand_in_the_order_of_the_pass)
 {
     expect_exactly("\"$A\" run -m models/stacked -s 'the cat sees' --show '*' -o $D/d --format npy", "");
-    expect_same("\"$A\" plot $D/d --show '*'", "\"$A\" run -m models/stacked -s 'the cat sees' --show '*' --format term");
-    put_document("k.json", "{\"name\":\"zz\",\"shape\":[2],\"data\":[1,2]},{\"name\":\"logits\",\"shape\":[1,2],\"data\":[[1,2]]},"
-                 "{\"name\":\"aa\",\"shape\":[2],\"data\":[1,3]},{\"name\":\"blocks.0.attn.q\",\"shape\":[1,1,2],\"data\":[[[1,2]]]},"
-                 "{\"name\":\"blocks.1.attn.q\",\"shape\":[1,1,3],\"data\":[[[3,5,4]]]},{\"name\":\"embed\",\"shape\":[1,2],\"data\":[[1,2]]}");
+    expect_same("\"$A\" plot $D/d --show '*'",
+                "\"$A\" run -m models/stacked -s 'the cat sees' --show '*' --format term");
+    put_document("k.json", "{\"name\":\"zz\",\"shape\":[2],\"data\":[1,2]},{\"name\":\"logits\",\"shape\":[1,2],"
+                 "\"data\":[[1,2]]},{\"name\":\"aa\",\"shape\":[2],\"data\":[1,3]},{\"name\":\"blocks.0.attn.q\","
+                 "\"shape\":[1,1,2],\"data\":[[[1,2]]]},{\"name\":\"blocks.1.attn.q\",\"shape\":[1,1,3],\"data\":[[[3,"
+                 "5,4]]]},{\"name\":\"embed\",\"shape\":[1,2],\"data\":[[1,2]]}");
     expect_exactly("\"$A\" plot $D/k.json --show '*' | grep '^[a-z]'",
                    "token embeddings\nqueries\nblocks.1.attn.q\nlogits (columns: token ids)\nzz\naa\n");
 }
@@ -239,12 +250,14 @@ START_TEST(arrays_of_any_shape)
     put_document("w.json", "{\"name\":\"w\",\"shape\":[1,1,2,3],\"data\":[[[[1,2,3],[4,5,6]]]]}");
     expect("\"$A\" plot $D/w.json", 0, "w\n   head 0\n   0 1 2 \n0    ░░▒▒\n1  ▓▓████\n");
     put_document("w.json", "{\"name\":\"w\",\"shape\":[2,1,1,2],\"data\":[[[[1,2]]],[[[4,5]]]]}");
-    expect("\"$A\" plot $D/w.json 2>&1", 1, "w.json: 'w' is an array of more than three axes: expected a matrix, or one per head");
+    expect("\"$A\" plot $D/w.json 2>&1", 1,
+           "w.json: 'w' is an array of more than three axes: expected a matrix, or one per head");
     put_document("w.json", "{\"name\":\"w\",\"shape\":[0,2],\"data\":[]}");
     expect("\"$A\" plot $D/w.json 2>&1", 1, "w.json: 'w' is empty: expected a matrix, or one per head");
     put_document("w.json", "{\"name\":\"blocks.1048575.attn.pattern\",\"shape\":[1,1],\"data\":[[1]]}");
     expect("\"$A\" plot $D/w.json --layer 1048575", 0, "   layer 1048575\n   0 \n0  ██\n");
-    expect("\"$A\" plot $D/w.json --layer 1048574 2>&1", 2, "--show, --layer and --head together leave nothing to draw");
+    expect("\"$A\" plot $D/w.json --layer 1048574 2>&1", 2,
+           "--show, --layer and --head together leave nothing to draw");
     put_document("w.json", "{\"name\":\"blocks.1048576.attn.pattern\",\"shape\":[1,1],\"data\":[[1]]}");
     expect("\"$A\" plot $D/w.json 2>&1", 1, "w.json: layer 1048577 and head 0 are too many to draw");
 }
@@ -253,9 +266,11 @@ END_TEST
 START_TEST(bad_input)
 {
     scratch_put(scratch_path("words.csv"), "a,b\nc,d\n", 8);
-    scratch_put(scratch_path("lies.npy"), "\x93NUMPY\x01\x00\x46\x00{'descr': '<f4', 'fortran_order': False, 'shape': (900, 900), }        \n1234", 84);
+    scratch_put(scratch_path("lies.npy"), "\x93NUMPY\x01\x00\x46\x00{'descr': '<f4', 'fortran_order': False, 'shape': "
+                "(900, 900), }        \n1234", 84);
     expect_exactly(LIFE "-o $D/a.npz", "");
-    expect("\"$A\" plot $D/a.npz --show dots 2>&1", 2, "has no 'dots'; it has blocks.0.attn.pattern, blocks.0.attn.context");
+    expect("\"$A\" plot $D/a.npz --show dots 2>&1", 2,
+           "has no 'dots'; it has blocks.0.attn.pattern, blocks.0.attn.context");
     expect("\"$A\" plot $D/a.npz --head 1 2>&1", 1, "has 1 head, counted from 0");
     expect("\"$A\" plot $D/words.csv 2>&1", 1, "row 1: 'd' is not a number");
     expect("\"$A\" plot $D/lies.npy 2>&1", 1, "lies.npy");
@@ -298,7 +313,8 @@ static void expect_ground(const char *text, const struct attn_palette *p, unsign
     ck_assert_msg(strstr(text, printed("\x1b[48;2;%d;%d;%dm", c.r, c.g, c.b)), "%s", text);
 }
 
-/* Both signs have two colours: on a light ground as figures do, else around a dark middle.  Shades have one direction. */
+/* Both signs have two colours: on a light ground as figures do, else around a dark middle.  Shades
+ * have one direction. */
 START_TEST(signs_have_two_colours)
 {
     for (int light = 0; light < 2; light++) {
@@ -337,10 +353,12 @@ START_TEST(words_have_their_weights)
                    "layer 0: what \"c\" looks at\n  a   b   [c] \n  12  25  62   %\n");
     expect_exactly("\"$A\" plot $D/blocks.0.attn.pattern.csv --figure words --query b --format term | tail -3",
                    "layer 0: what \"b\" looks at\n  a   [b] c   \n  25  75  0    %\n");
-    expect("\"$A\" plot $D/blocks.0.attn.pattern.csv --figure words --query d --format term 2>&1", 2, "--query: no token reads 'd'");
+    expect("\"$A\" plot $D/blocks.0.attn.pattern.csv --figure words --query d --format term 2>&1", 2,
+           "--query: no token reads 'd'");
     if (no_terminal())
         return;
-    const char *drawn = on_terminal("COLORTERM=truecolor TERM=xterm \"$A\" plot $D/blocks.0.attn.pattern.csv --figure words", 0);
+    const char *drawn =
+        on_terminal("COLORTERM=truecolor TERM=xterm \"$A\" plot $D/blocks.0.attn.pattern.csv --figure words", 0);
     struct attn_rgb most = attn_palette_color(attn_palette_usual(false, false), ATTN_STEPS - 1);
     ck_assert_ptr_nonnull(strstr(drawn, printed("\x1b[48;2;%d;%d;%dm\x1b[38;5;16m[c]", most.r, most.g, most.b)));
 }

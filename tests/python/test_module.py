@@ -1,7 +1,7 @@
 """test_module.py - the module of data/python over a libattn.so (ATTN_LIBRARY), beside the program (ATTN_CLI).
 
-What it computes is compared, bit for bit, with what the program writes; struct layouts with what a compiler makes of the
-headers, where there is one.
+What it computes is compared, bit for bit, with what the program writes; struct layouts with what a compiler makes of
+the headers, where there is one.
 """
 import ctypes
 import gc
@@ -49,10 +49,12 @@ class Structs(Scratch):
             lines.append(f'_Static_assert(sizeof(struct {name}) == {ctypes.sizeof(struct)}, "{name}");')
             for member, *_ in struct._fields_:
                 at = getattr(struct, member).offset
-                lines.append(f'_Static_assert(offsetof(struct {name}, {member.rstrip("_")}) == {at}, "{name}.{member}");')
+                lines.append(f'_Static_assert(offsetof(struct {name}, {member.rstrip("_")}) == {at}, '
+                             f'"{name}.{member}");')
         source = self.folder / "layout.c"
         source.write_text("\n".join(lines) + "\n")
-        done = subprocess.run(["gcc", "-std=c11", "-I", ROOT / "lib", "-fsyntax-only", source], capture_output=True, text=True)
+        done = subprocess.run(["gcc", "-std=c11", "-I", ROOT / "lib", "-fsyntax-only", source],
+                              capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def fails_to_import(self, library):
@@ -74,14 +76,16 @@ class Structs(Scratch):
         self.assertIn("is version 9.9, whose struct attn_err has 520 bytes, expected 516", why)
         source.write_text('const char *attn_version(void) { return "0.0"; }\n')
         subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
-        self.assertIn("has no function attn_model_open_with: it is older than this module", self.fails_to_import(library))
+        self.assertIn("has no function attn_model_open_with: it is older than this module",
+                      self.fails_to_import(library))
 
     def test_a_library_for_another_machine_is_refused(self):
         library = self.folder / "libattn.so"
         data = bytearray(Path(_library.find()).read_bytes())
         data[18] = 0xb7 if data[18] != 0xb7 else 0x3e           # e_machine: of the other one of x86-64 and AArch64
         library.write_bytes(data)
-        self.assertRegex(self.fails_to_import(library), "cannot load its library: .* one kind of processor, and this is Linux")
+        self.assertRegex(self.fails_to_import(library),
+                         "cannot load its library: .* one kind of processor, and this is Linux")
         self.assertIn("cannot load its library", self.fails_to_import(self.folder / "nowhere.so"))
 
 
@@ -126,7 +130,8 @@ class Runs(Scratch):
 
     def test_settings_of_a_run(self):
         run = self.model.run(TEXT, "pattern", kind="strided:2,3", threads=1)
-        program("run", "-m", "tiny", "-s", TEXT, "--show", "pattern", "--attention", "strided:2,3", "-o", str(self.folder / "a.npz"))
+        program("run", "-m", "tiny", "-s", TEXT, "--show", "pattern", "--attention", "strided:2,3", "-o",
+                str(self.folder / "a.npz"))
         with np.load(self.folder / "a.npz") as archive:
             for name in run:
                 self.assertEqual(run[name].tobytes(), archive[name].tobytes())
@@ -200,7 +205,8 @@ class Observers(unittest.TestCase):
     def test_watching_sees_what_is_recorded(self):
         seen = {}
         run = self.model.run(TEXT, watch={"blocks.*.attn.pattern,logits": lambda x, at: seen.__setitem__(at.name, x)})
-        self.assertEqual(sorted(seen), sorted([*(f"blocks.{l}.attn.pattern" for l in range(self.model.info.L)), "logits"]))
+        self.assertEqual(sorted(seen),
+                         sorted([*(f"blocks.{l}.attn.pattern" for l in range(self.model.info.L)), "logits"]))
         for name, array in seen.items():
             self.assertEqual(array.tobytes(), run[name].tobytes())
 
@@ -225,7 +231,8 @@ class Observers(unittest.TestCase):
         for how in ("watch", "edit"):
             with self.assertRaisesRegex(Odd, "no further"):
                 self.model.run(TEXT, **{how: {"pattern": fail}})
-        with self.assertRaisesRegex(attn.UsageError, r"returned an array of shape \(3,\), expected \(4, 13, 13\)|shape"):
+        with self.assertRaisesRegex(attn.UsageError,
+                                    r"returned an array of shape \(3,\), expected \(4, 13, 13\)|shape"):
             self.model.run(TEXT, edit={"pattern": lambda x: np.zeros(3)})
         self.assertEqual(len(self.model.run(TEXT, "logits")), 1)        # and nothing is left behind
         for ask in (lambda **o: self.model.metric(TEXT, "loss", **o), lambda **o: self.model.score(TEXT, **o),
@@ -259,8 +266,10 @@ class Answers(Scratch):
 
     def test_patching(self):
         other = "Lily lost her big"
-        patch = self.model.patch("Lily lost her red", other, what="resid_pre", over="layer,pos", metric='logit(" ball")')
-        self.same(patch, "patch", "-m", "tiny", "-s", "Lily lost her red", "--from", other, "--what", "resid_pre", "--over",
+        patch = self.model.patch("Lily lost her red", other, what="resid_pre", over="layer,pos",
+                                 metric='logit(" ball")')
+        self.same(patch, "patch", "-m", "tiny", "-s", "Lily lost her red", "--from", other, "--what",
+                  "resid_pre", "--over",
                   "layer,pos", "--metric", 'logit(" ball")')
         T = len(self.model.tokenize(other))
         self.assertEqual(patch.effect.shape, (self.model.info.L, T))
@@ -282,7 +291,8 @@ class Answers(Scratch):
 
     def test_generation(self):
         for more, words in (({}, []), ({"edits": ["L3H0 = 0"]}, ["--edit", "L3H0 = 0"]),
-                            ({"temperature": .8, "top_k": 9, "seed": 5}, "--temperature .8 --top-k 9 --seed 5".split())):
+                            ({"temperature": .8, "top_k": 9, "seed": 5},
+                             "--temperature .8 --top-k 9 --seed 5".split())):
             made = self.model.generate(TEXT, 12, **more)
             said = json.loads(program("generate", "-m", "tiny", "-s", TEXT, "-n", "12", "--format", "json", *words))
             self.assertEqual(made.text, said["text"])
@@ -291,13 +301,15 @@ class Answers(Scratch):
 
     def test_pictures(self):
         run = self.model.run(TEXT, "pattern")
-        program("run", "-m", "tiny", "-s", TEXT, "--layer", "1", "--head", "0", "--figure", "lines", "-o", str(self.folder / "a.svg"))
+        program("run", "-m", "tiny", "-s", TEXT, "--layer", "1", "--head", "0", "--figure", "lines", "-o",
+                str(self.folder / "a.svg"))
         self.assertIn("<svg", run.figure(layer=1, head=[0], figure="lines", title="of heads"))
         self.assertTrue(run.figure("png", layer=1).startswith(b"\x89PNG"))
         run.save(self.folder / "run.pdf", layer=0)
         self.assertTrue((self.folder / "run.pdf").read_bytes().startswith(b"%PDF"))
         for page in (run, self.model.lens("Lily lost"), self.model.heads("Lily lost")):
-            self.assertRegex(page._repr_html_(), "^<iframe srcdoc=\"&lt;!DOCTYPE html&gt;|^<iframe srcdoc=\"&lt;!doctype html")
+            self.assertRegex(page._repr_html_(),
+                             "^<iframe srcdoc=\"&lt;!DOCTYPE html&gt;|^<iframe srcdoc=\"&lt;!doctype html")
         self.assertRegex(self.model.attribute("Lily lost", " her")._repr_html_(), "^<pre>")
         with attn_raises(self, attn.UsageError, "usage", "plot: unknown option 'colour', expected one of format, show"):
             run.figure(colour=1)

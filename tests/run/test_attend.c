@@ -45,7 +45,8 @@ static const char *typed_with(const float *x, const double *wide, size_t heads, 
         attn_out_str(o, i % rows == 0 ? "[[" : "[");
         for (size_t j = 0; j < cols; j++) {
             char number[32];
-            attn_snprintf(number, sizeof number, j ? ", %.17g" : "%.17g", wide ? wide[i * cols + j] : (double)x[i * cols + j]);
+            attn_snprintf(number, sizeof number, j ? ", %.17g" : "%.17g",
+                          wide ? wide[i * cols + j] : (double)x[i * cols + j]);
             attn_out_str(o, number);
         }
         attn_out_str(o, i % rows == rows - 1 ? "]], " : "], ");
@@ -70,8 +71,8 @@ static void run_it(const struct attn_attend_opts *o, const char *show)
     got = NULL;
     ck_assert_msg(!attn_attend_open(&a, o, &err), "%s", err.msg);
     ck_assert_msg(!attn_select_new(&what, attn_attend_model(a), &o->kind, show, NULL, NULL, &err), "%s", err.msg);
-    ck_assert_msg(!attn_dump_run(&got, attn_attend_model(a), attn_attend_tokens(a), attn_attend_keys(a), what, &plan, NULL,
-                                 &err), "%s", err.msg);
+    ck_assert_msg(!attn_dump_run(&got, attn_attend_model(a), attn_attend_tokens(a), attn_attend_keys(a), what,
+                                 &plan, NULL, &err), "%s", err.msg);
     attn_select_free(what);
 }
 
@@ -81,15 +82,16 @@ static void expect_bits(const char *act, const double *x, size_t n, const char *
     ck_assert_msg(d && d->of.n == n && d->of.f64 && !memcmp(d->of.f64, x, n * sizeof *x), "%s of %s", act, of);
 }
 
-/* Each number of a float32 run is off by some units in its last place, of terms that may be larger than it: two units of
- * 1 are 2.4e-7.  What is hidden is the same. */
+/* Each number of a float32 run is off by some units in its last place, of terms that may be larger than it: two units
+ * of 1 are 2.4e-7.  What is hidden is the same. */
 static void expect_near(const char *act, const float *x, size_t n, const char *of)
 {
     const struct attn_dumped *d = attn_dump_item(got, printed("blocks.0.attn.%s", act));
     ck_assert_msg(d && d->of.n == n && d->of.f64, "%s of %s", act, of);
     for (size_t i = 0; i < n; i++) {
         const double is = d->of.f64[i], was = (double)x[i];
-        ck_assert_msg(is == was || fabs(is - was) <= 1e-6 + 1e-6 * fabs(was), "%s of %s: number %zu is %.17g, in float32 %.9g", act,
+        ck_assert_msg(is == was || fabs(is - was) <= 1e-6 + 1e-6 * fabs(was),
+                      "%s of %s: number %zu is %.17g, in float32 %.9g", act,
                       of, i, is, was);
         ck_assert_msg(was != 0 || strcmp(act, "pattern") || is == 0, "%s of %s: weight %zu is not hidden", act, of, i);
     }
@@ -97,14 +99,16 @@ static void expect_near(const char *act, const float *x, size_t n, const char *o
 
 /* ---- the same as a run ---- */
 
-static const char *const kinds[] = {"model", "full", "causal", "causal-renorm", "window:2", "strided:2,2", "random:2,1,0",
+static const char *const kinds[] = {"model", "full", "causal", "causal-renorm", "window:2", "strided:2,2",
+                                    "random:2,1,0",
                                     "linear", "block:2"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static const struct {
     const char *model, *layer; bool causal; enum attn_scaling scaling; double dropout; const char *cross;
 } runs[] = {
-    {"life", "0", true, ATTN_SCALE_MODEL, 0, NULL}, {"tests/golden/checkpoints/llama-f", "1", true, ATTN_SCALE_MODEL, 0, NULL},
+    {"life", "0", true, ATTN_SCALE_MODEL, 0, NULL},
+    {"tests/golden/checkpoints/llama-f", "1", true, ATTN_SCALE_MODEL, 0, NULL},
     {"life", "0", true, ATTN_SCALE_VALUE, 0, NULL}, {"models/stacked", "0", true, ATTN_SCALE_SQRT, 0.3, NULL},
     {"models/life-full", "0", false, ATTN_SCALE_MODEL, 0, NULL},
 };
@@ -155,7 +159,8 @@ static void expect_same(struct attn_dump *ran, const char *layer, const struct a
 START_TEST(queries_keys_and_values_of_a_run)
 {
     int at = _i % RUNS;
-    struct attn_kind kind = {.scaling = runs[at].scaling, .scale = 0.37, .dropout = runs[at].dropout, .dropout_seed = 5};
+    struct attn_kind kind = {.scaling = runs[at].scaling, .scale = 0.37, .dropout = runs[at].dropout,
+                             .dropout_seed = 5};
     ck_assert(!attn_kind_parse(&kind, kinds[_i / RUNS], &err));
     if (kind.form == ATTN_LINEAR)
         kind.scaling = ATTN_SCALE_MODEL;
@@ -177,7 +182,8 @@ START_TEST(another_text)
 }
 END_TEST
 
-/* What ALiBi adds, the slope of a head times the position of the key, is a mask; slopes of four heads are powers of 2. */
+/* What ALiBi adds, the slope of a head times the position of the key, is a mask; slopes of four heads are
+ * powers of 2. */
 static const char *alibi(size_t H, size_t T)
 {
     static float mask[4 * 6 * 6];
@@ -208,7 +214,8 @@ END_TEST
 
 /* ---- the articles' examples ---- */
 
-static const char *const seeds[] = {"00-03-self-attention", "00-06-causal", "00-07-cross-attention", "00-05-multi-head-4",
+static const char *const seeds[] = {"00-03-self-attention", "00-06-causal", "00-07-cross-attention",
+                                    "00-05-multi-head-4",
                                     "01-02-mha-bias-3-heads", "02-01-simplified", "02-05-causal-attention-d2",
                                     "03-03-multi-head", "03-04-multi-head-narrow-values",
                                     "04-03-simple-causal-batch-0", "04-05-cross", "04-07-cross-linear"};
@@ -224,11 +231,13 @@ START_TEST(examples_of_articles)
     for (size_t i = 0; i < n; i++)
         mask[i] = e.mask ? e.mask[i] != 0 : s->kind.form != ATTN_CAUSAL || i % e.Tk <= i / e.Tk;
     struct attn_kind kind = {.form = s->kind.form == ATTN_LINEAR ? ATTN_LINEAR : ATTN_FULL, .dropout = s->kind.dropout,
-                             .dropout_seed = s->kind.dropout_seed, .scaling = ATTN_SCALE_VALUE, .scale = (double)s->scale};
+                             .dropout_seed = s->kind.dropout_seed, .scaling = ATTN_SCALE_VALUE,
+                             .scale = (double)s->scale};
     if (s->kind.scaling)
         kind.scaling = s->kind.scaling;
     struct attn_attend_opts o = {
-        .given = {typed(e.q, s->H, e.Tq, s->dh), typed(e.k, s->Hkv, e.Tk, s->dh), typed(e.v, s->Hkv, e.Tk, s->dv)}, .kind = kind};
+        .given = {typed(e.q, s->H, e.Tq, s->dh), typed(e.k, s->Hkv, e.Tk, s->dh), typed(e.v, s->Hkv, e.Tk, s->dv)},
+            .kind = kind};
     if (kind.form != ATTN_LINEAR)
         o.given[ATTN_ATTEND_MASK] = typed(mask, 1, e.Tq, e.Tk);
     else
@@ -296,13 +305,16 @@ START_TEST(the_same_in_other_words)
     expect_again(&o, "a mask that hides");
     /* the values of two heads that share them, once for each */
     expect_again(&(struct attn_attend_opts){.given = {[ATTN_ATTEND_V] = "1 2 3 1 2 3; 4 5 6 4 5 6; 7 8 10 7 8 10",
-                                                      [ATTN_ATTEND_SCORES] = typed_with(NULL, scores, 2, 3, 3)}}, "scores");
+                                                      [ATTN_ATTEND_SCORES] = typed_with(NULL, scores, 2, 3, 3)}},
+                                                      "scores");
     expect_again(&(struct attn_attend_opts){.given = {[ATTN_ATTEND_V] = "1 2 3 1 2 3; 4 5 6 4 5 6; 7 8 10 7 8 10",
                                                       [ATTN_ATTEND_DOTS] = typed_with(NULL, dots, 2, 3, 3)},
-                                            .kind = {.form = ATTN_CAUSAL, .scaling = ATTN_SCALE_VALUE, .scale = 1 / sqrt(2)}},
+                                            .kind = {.form = ATTN_CAUSAL, .scaling = ATTN_SCALE_VALUE,
+                                                     .scale = 1 / sqrt(2)}},
                  "dots");
     expect_again(&(struct attn_attend_opts){
-        .given = {"[[[1, 0], [0, 1], [2, 2]], [[2, 1], [1, 3], [0, 1]]]", "[[1, 1], [0, 2], [3, 1]]", "1 2 3; 4 5 6; 7 8 10"},
+        .given = {"[[[1, 0], [0, 1], [2, 2]], [[2, 1], [1, 3], [0, 1]]]", "[[1, 1], [0, 2], [3, 1]]",
+                  "1 2 3; 4 5 6; 7 8 10"},
         .kind = {.form = ATTN_CAUSAL}}, "heads as an axis");
 }
 END_TEST
@@ -311,7 +323,8 @@ END_TEST
 START_TEST(inputs_and_weights)
 {
     static const char x[] = "1 0; 0 1; 1 1", wq[] = "1 0 2 1; 0 1 1 3", wk[] = "1 1; 0 2", wv[] = "1 2 3; 4 5 6";
-    run_it(&(struct attn_attend_opts){.given = {"1 0 2 1; 0 1 1 3; 1 1 3 4", "1 1; 0 2; 1 3", "1 2 3; 4 5 6; 5 7 9"}, .heads = 2},
+    run_it(&(struct attn_attend_opts){.given = {"1 0 2 1; 0 1 1 3; 1 1 3 4", "1 1; 0 2; 1 3", "1 2 3; 4 5 6; 5 7 9"},
+                                      .heads = 2},
            "pattern,context");
     keep(pattern, "pattern", 18);
     keep(context, "context", 18);
@@ -354,7 +367,8 @@ START_TEST(rows_alone)
     ck_assert_str_eq(attn_attend_about(a), "x [3, 3]: pattern [1, 3, 3], context [3, 3]");
     run_it(&(struct attn_attend_opts){.given = {x, y, y}, .kind = none}, "pattern");
     keep(pattern, "pattern", 6);
-    run_it(&(struct attn_attend_opts){.given = {[ATTN_ATTEND_X] = x, [ATTN_ATTEND_CROSS] = y}, .kind = none}, "pattern");
+    run_it(&(struct attn_attend_opts){.given = {[ATTN_ATTEND_X] = x, [ATTN_ATTEND_CROSS] = y}, .kind = none},
+           "pattern");
     expect_bits("pattern", pattern, 6, "x and another text");
 }
 END_TEST
@@ -362,7 +376,8 @@ END_TEST
 /* Positions count from 0 in both: query 1 of 2 sees keys 0 and 1 of 4. */
 START_TEST(kinds_with_other_keys)
 {
-    struct attn_attend_opts o = {.given = {"1 0; 0 1", "1 1; 0 2; 3 1; 1 0", "1; 2; 4; 8"}, .kind = {.form = ATTN_CAUSAL}};
+    struct attn_attend_opts o = {.given = {"1 0; 0 1", "1 1; 0 2; 3 1; 1 0", "1; 2; 4; 8"},
+                                 .kind = {.form = ATTN_CAUSAL}};
     run_it(&o, "pattern");
     const float *p = attn_dump_item(got, "blocks.0.attn.pattern")->of.data;
     ck_assert(p[0] == 1 && p[1] == 0 && p[4] > 0 && p[5] > 0 && p[6] == 0 && p[7] == 0);
@@ -420,10 +435,12 @@ static const struct { struct attn_attend_opts o; enum attn_status code; const ch
     {{.given = {NULL, "1 0"}}, ATTN_EUSAGE, "there are keys and no queries: give --q"},
     {{.given = {"1 0; 0 1", "1 2 3"}}, ATTN_EFORMAT,
      "--k [1, 3] has vectors of 3 numbers, and --q [2, 2] of 2: q·k needs as many"},
-    {{.given = {"1 0 1; 0 1 1", "1 2"}, .heads = 2}, ATTN_EFORMAT, "--q [2, 3]: its 3 columns cannot be divided among 2 heads"},
+    {{.given = {"1 0 1; 0 1 1", "1 2"}, .heads = 2}, ATTN_EFORMAT,
+     "--q [2, 3]: its 3 columns cannot be divided among 2 heads"},
     {{.given = {"1 0 1 0 1 0", "1 2 1 2", NULL}, .heads = 3}, ATTN_EFORMAT,
      "--k [1, 4]: 3 query heads cannot share 2 heads of keys and values evenly"},
-    {{.given = {"[[[1, 0]], [[1, 0]]]", "1 2"}, .heads = 3}, ATTN_EFORMAT, "--q [2, 1, 2]: expected 3 heads, as --heads says"},
+    {{.given = {"[[[1, 0]], [[1, 0]]]", "1 2"}, .heads = 3}, ATTN_EFORMAT,
+     "--q [2, 1, 2]: expected 3 heads, as --heads says"},
     {{.given = {"1 0", "1 2; 3 4", "1 2 3"}}, ATTN_EFORMAT, "--v [1, 3]: there is 1 value, and 2 keys by --k [2, 2]"},
     {{.given = {"1 0", "1 2; 3 4", "[[[1], [2]], [[1], [2]]]"}}, ATTN_EFORMAT, "--v [2, 2, 1]: expected 1 head"},
     {{.given = {"1 0", "1 2; 3 4", NULL, NULL, NULL, "1 1 1"}}, ATTN_EFORMAT,
@@ -432,39 +449,54 @@ static const struct { struct attn_attend_opts o; enum attn_status code; const ch
      "--mask [2, 2]: query 1 of head 0 sees none of the 2 keys"},
     {{.given = {"1 0; 0 1", "1 2; 3 4", NULL, NULL, NULL, "0 1; 1 1"}, .kind = {.form = ATTN_CAUSAL}}, ATTN_EFORMAT,
      "--mask [2, 2]: query 0 of head 0 sees none"},
-    {{.given = {"1; 1; 1", "1"}, .kind = {.form = ATTN_WINDOW, .w = 1}}, ATTN_EFORMAT, "query 1 of head 0 sees none of the 1 key"},
-    {{.given = {[ATTN_ATTEND_SCORES] = "1 2; -inf -inf"}}, ATTN_EFORMAT, "--scores [2, 2]: query 1 of head 0 sees none"},
+    {{.given = {"1; 1; 1", "1"}, .kind = {.form = ATTN_WINDOW, .w = 1}}, ATTN_EFORMAT,
+     "query 1 of head 0 sees none of the 1 key"},
+    {{.given = {[ATTN_ATTEND_SCORES] = "1 2; -inf -inf"}}, ATTN_EFORMAT,
+     "--scores [2, 2]: query 1 of head 0 sees none"},
     {{.given = {"1 nan", "1 2"}}, ATTN_EFORMAT, "--q [1, 2]: row 0, column 1 is nan: expected a finite number"},
     {{.given = {"1 -inf", "1 2"}}, ATTN_EFORMAT, "row 0, column 1 is -inf"},
     {{.given = {"1 1e309", "1 2"}}, ATTN_EFORMAT, "row 0, column 1 is inf"},
     {{.given = {[ATTN_ATTEND_SCORES] = "1 inf"}}, ATTN_EFORMAT, "is inf: expected a finite number, or -inf"},
-    {{.given = {"[[[[1]]], [[[2]]]]", "1"}}, ATTN_EFORMAT, "--q [2, 1, 1, 1]: expected rows, [T, n], or those of each head"},
+    {{.given = {"[[[[1]]], [[[2]]]]", "1"}}, ATTN_EFORMAT,
+     "--q [2, 1, 1, 1]: expected rows, [T, n], or those of each head"},
     {{.given = {"1", "2", NULL, NULL, "3"}}, ATTN_EUSAGE, "--scores and --q: scores are q·k, scaled, already"},
     {{.given = {"1", [ATTN_ATTEND_WQ] = "1"}}, ATTN_EUSAGE, "--q and --wq: both give the queries"},
-    {{.given = {[ATTN_ATTEND_WQ] = "1", [ATTN_ATTEND_WK] = "1"}}, ATTN_EUSAGE, "--wq multiplies the rows of a text: give them with"},
-    {{.given = {[ATTN_ATTEND_X] = "1 0 1; 0 1 1", [ATTN_ATTEND_WQ] = "1 0 0; 0 1 1", [ATTN_ATTEND_WK] = "1 0 1; 0 1 1"}},
+    {{.given = {[ATTN_ATTEND_WQ] = "1", [ATTN_ATTEND_WK] = "1"}}, ATTN_EUSAGE,
+     "--wq multiplies the rows of a text: give them with"},
+    {{.given = {[ATTN_ATTEND_X] = "1 0 1; 0 1 1", [ATTN_ATTEND_WQ] = "1 0 0; 0 1 1",
+                [ATTN_ATTEND_WK] = "1 0 1; 0 1 1"}},
      ATTN_EFORMAT, "--wq [2, 3] takes rows of 2 numbers, and those of --x [2, 3] have 3; if it is [out, in]"},
-    {{.given = {[ATTN_ATTEND_X] = "1 0", [ATTN_ATTEND_CROSS] = "1 0 1", [ATTN_ATTEND_WQ] = "1; 0", [ATTN_ATTEND_WK] = "1; 0"}},
+    {{.given = {[ATTN_ATTEND_X] = "1 0", [ATTN_ATTEND_CROSS] = "1 0 1", [ATTN_ATTEND_WQ] = "1; 0",
+                [ATTN_ATTEND_WK] = "1; 0"}},
      ATTN_EFORMAT, "--cross [1, 3]: expected rows of 2 numbers, as --x [1, 2] has"},
     {{.given = {[ATTN_ATTEND_X] = "1 0", [ATTN_ATTEND_CROSS] = "1 0", [ATTN_ATTEND_SCORES] = "1"}}, ATTN_EUSAGE,
      "--cross gives the rows that keys and values are made of"},
     {{.given = {[ATTN_ATTEND_DOTS] = "1 2"}}, ATTN_EUSAGE, "--dots do not tell how wide queries and keys are"},
     {{.given = {[ATTN_ATTEND_SCORES] = "1 2"}, .kind = {.scaling = ATTN_SCALE_NONE}}, ATTN_EUSAGE,
      "--scores are what the softmax reads, after the scale"},
-    {{.given = {[ATTN_ATTEND_SCORES] = "1 2; 3 4"}, .heads = 2}, ATTN_EFORMAT, "expected [2, queries, keys], a matrix for each head"},
+    {{.given = {[ATTN_ATTEND_SCORES] = "1 2; 3 4"}, .heads = 2}, ATTN_EFORMAT,
+     "expected [2, queries, keys], a matrix for each head"},
     {{.given = {"1", "2", NULL, NULL, NULL, "1"}, .kind = {.form = ATTN_LINEAR}}, ATTN_EUSAGE,
      "--mask with linear attention, which has no scores"},
     {{.given = {"1", "2", NULL, NULL, NULL, "0.5"}, .hides = true}, ATTN_EFORMAT, "--hide [1, 1]: expected 0 and 1"},
     {{.given = {"1 0", "1 2"}, .names = "a b"}, ATTN_EFORMAT, "--names: found 2 words, expected 1, one for each row"},
     {{.given = {"-", "-"}}, ATTN_EUSAGE, "--q and --k: only one can be standard input"},
-    {{.given = {"1", "2", "1 2", [ATTN_ATTEND_WO] = "1"}}, ATTN_EFORMAT, "--wo [1, 1] takes rows of 1 numbers, and context vectors have 2"},
-    {{.given = {"1", "2", [ATTN_ATTEND_WO] = "1"}}, ATTN_EUSAGE, "--wo multiplies context vectors, for which there are no values"},
-    {{.given = {"1", "2", "3", [ATTN_ATTEND_BO] = "1"}}, ATTN_EUSAGE, "--bo is added to the products with --wo: give that, too"},
-    {{.given = {"1", "2", "3", [ATTN_ATTEND_BQ] = "1"}}, ATTN_EUSAGE, "--bq is added to the products with --wq: give that, too"},
-    {{.given = {"1", "2", "3", [ATTN_ATTEND_WO] = "1 2", [ATTN_ATTEND_BO] = "1"}}, ATTN_EFORMAT, "--bo [1, 1]: expected 2 numbers"},
-    {{.given = {"1", "2"}, .late = true, .kind = {.form = ATTN_LINEAR}}, ATTN_EUSAGE, "linear attention has no softmax"},
-    {{.given = {"1", "2"}, .late = true, .kind = {.form = ATTN_CAUSAL_RENORM}}, ATTN_EUSAGE, "--mask-weights leaves weights undivided"},
-    {{.given = {"1", "2", NULL, NULL, NULL, "0.5"}, .late = true}, ATTN_EFORMAT, "with --mask-weights expected 0 and 1"},
+    {{.given = {"1", "2", "1 2", [ATTN_ATTEND_WO] = "1"}}, ATTN_EFORMAT,
+     "--wo [1, 1] takes rows of 1 numbers, and context vectors have 2"},
+    {{.given = {"1", "2", [ATTN_ATTEND_WO] = "1"}}, ATTN_EUSAGE,
+     "--wo multiplies context vectors, for which there are no values"},
+    {{.given = {"1", "2", "3", [ATTN_ATTEND_BO] = "1"}}, ATTN_EUSAGE,
+     "--bo is added to the products with --wo: give that, too"},
+    {{.given = {"1", "2", "3", [ATTN_ATTEND_BQ] = "1"}}, ATTN_EUSAGE,
+     "--bq is added to the products with --wq: give that, too"},
+    {{.given = {"1", "2", "3", [ATTN_ATTEND_WO] = "1 2", [ATTN_ATTEND_BO] = "1"}}, ATTN_EFORMAT,
+     "--bo [1, 1]: expected 2 numbers"},
+    {{.given = {"1", "2"}, .late = true, .kind = {.form = ATTN_LINEAR}}, ATTN_EUSAGE,
+     "linear attention has no softmax"},
+    {{.given = {"1", "2"}, .late = true, .kind = {.form = ATTN_CAUSAL_RENORM}}, ATTN_EUSAGE,
+     "--mask-weights leaves weights undivided"},
+    {{.given = {"1", "2", NULL, NULL, NULL, "0.5"}, .late = true}, ATTN_EFORMAT,
+     "with --mask-weights expected 0 and 1"},
 };
 
 /* What goes wrong only with the numbers. */
@@ -478,7 +510,8 @@ START_TEST(numbers_that_lead_nowhere)
         struct attn_select *what;
         ck_assert(!attn_attend_open(&a, &all[i].o, &err));
         ck_assert(!attn_select_new(&what, attn_attend_model(a), &plan.kind, "pattern", NULL, NULL, &err));
-        ck_assert_int_eq(attn_dump_run(&got, attn_attend_model(a), attn_attend_tokens(a), attn_attend_keys(a), what, &plan, NULL, &err),
+        ck_assert_int_eq(attn_dump_run(&got, attn_attend_model(a), attn_attend_tokens(a), attn_attend_keys(a), what,
+                                       &plan, NULL, &err),
                          ATTN_EFORMAT);
         ck_assert_msg(strstr(err.msg, all[i].why), "%s", err.msg);
         attn_select_free(what);
@@ -491,14 +524,18 @@ END_TEST
 /* Weights in other ways: scores divided by their sum, 0.5 of 2 among them; masks that come last; outputs and biases. */
 START_TEST(weights_in_other_ways)
 {
-    run_it(&(struct attn_attend_opts){.given = {[ATTN_ATTEND_SCORES] = "0.5 1.5; 3 -inf"}, .weights = ATTN_WEIGHTS_SUM}, "pattern");
+    run_it(&(struct attn_attend_opts){.given = {[ATTN_ATTEND_SCORES] = "0.5 1.5; 3 -inf"}, .weights = ATTN_WEIGHTS_SUM},
+           "pattern");
     expect_bits("pattern", (const double[]){0.25, 0.75, 1, 0}, 4, "scores");
-    run_it(&(struct attn_attend_opts){.given = {[ATTN_ATTEND_SCORES] = "1 1; 2 2"}, .causal = true, .late = true}, "scores,pattern");
+    run_it(&(struct attn_attend_opts){.given = {[ATTN_ATTEND_SCORES] = "1 1; 2 2"}, .causal = true, .late = true},
+           "scores,pattern");
     expect_bits("scores", (const double[]){1, 1, 2, 2}, 4, "a late mask");
     expect_bits("pattern", (const double[]){0.5, 0, 0.5, 0.5}, 4, "a late mask");
-    run_it(&(struct attn_attend_opts){.given = {[ATTN_ATTEND_X] = "1 0; 0 1", [ATTN_ATTEND_WQ] = "0 0; 0 0", [ATTN_ATTEND_WK] = "1; 1",
+    run_it(&(struct attn_attend_opts){.given = {[ATTN_ATTEND_X] = "1 0; 0 1", [ATTN_ATTEND_WQ] = "0 0; 0 0",
+                                                [ATTN_ATTEND_WK] = "1; 1",
                                                 [ATTN_ATTEND_WV] = "2; 4", [ATTN_ATTEND_WO] = "1 10; 100 1000",
-                                                [ATTN_ATTEND_BK] = "7", [ATTN_ATTEND_BV] = "1", [ATTN_ATTEND_BO] = "0.5 -0.5"},
+                                                [ATTN_ATTEND_BK] = "7", [ATTN_ATTEND_BV] = "1",
+                                                [ATTN_ATTEND_BO] = "0.5 -0.5"},
                                       .heads = 2}, "k,v,context,blocks.0.attn.out");
     expect_bits("k", (const double[]){8, 8}, 2, "a bias");
     expect_bits("v", (const double[]){3, 5}, 2, "a bias");
@@ -511,14 +548,19 @@ START_TEST(weights_in_other_ways)
 END_TEST
 
 /* An edit would be one of numbers that somebody gives. */
-static unsigned edits(void *self, int act, int layer) { (void)self; return act == ATTN_ACT_Q && layer == 0 ? ATTN_EDIT : 0; }
+static unsigned edits(void *self, int act, int layer)
+{
+    (void)self;
+    return act == ATTN_ACT_Q && layer == 0 ? ATTN_EDIT : 0;
+}
 START_TEST(given_numbers_are_not_edited)
 {
     struct attn_observer o = {.wants = edits};
     struct attn_plan plan = {.threads = 1, .rows = 1, .seqs = 1};
     struct attn_run *run;
     ck_assert(!attn_attend_open(&a, &(struct attn_attend_opts){.given = {"1", "2"}}, &err));
-    ck_assert_int_eq(attn_run_tokens(attn_attend_model(a), &plan, attn_attend_tokens(a), NULL, &o, 1, &err), ATTN_EUSAGE);
+    ck_assert_int_eq(attn_run_tokens(attn_attend_model(a), &plan, attn_attend_tokens(a), NULL, &o, 1, &err),
+                     ATTN_EUSAGE);
     ck_assert_int_eq(attn_run_new(&run, attn_attend_model(a), &plan, NULL, 0, &err), ATTN_EUSAGE);
     ck_assert_msg(strstr(err.msg, "attn_run_tokens"), "%s", err.msg);
 }

@@ -1,9 +1,10 @@
 /* A model whose weights are written by hand, so that the scores of its heads can be worked out on paper.
  *
- * A token's vector has three parts: which token it is, at which position it stands (both from the embeddings), and which token
- * stands before it, which head 0 of layer 0 writes there.  Products are 0 or SHARP, so large that a softmax has room for nothing
- * else.  The heads of layer 0 look at the token before, at the same token, and at everything alike.  In layer 1, head 0 looks at
- * what stands after the same token; where nothing does it looks at everything alike, and so do heads 1 and 2.
+ * A token's vector has three parts: which token it is, at which position it stands (both from the embeddings), and
+ * which token stands before it, which head 0 of layer 0 writes there.  Products are 0 or SHARP, so large that a softmax
+ * has room for nothing else.  The heads of layer 0 look at the token before, at the same token, and at everything
+ * alike.  In layer 1, head 0 looks at what stands after the same token; where nothing does it looks at everything
+ * alike, and so do heads 1 and 2.
  *
  * The text is "0 1 2 3 4 5 6 7 1 2 3 4 5 6 7": the first copy are rows 1 to 7, the second rows 8 to 14. */
 #include "suites.h"
@@ -22,10 +23,11 @@ enum { V = 8, C = 16, TOKEN = 0, PLACE = V, BEFORE = V + C, D = V + C + V, H = 3
 static const float SHARP = 1000;        /* exp(-SHARP) is 0 in float32 */
 
 static const char config[] =
-    "{\"model_type\": \"attn-decoder\", \"vocab_size\": 8, \"n_ctx\": 16, \"n_layer\": 2, \"n_head\": 3, \"n_kv_head\": 3, "
-    "\"d_model\": 32, \"d_head\": 16, \"d_value\": 8, \"d_mlp\": 0, \"position\": \"learned\", \"norm\": \"none\", "
-    "\"mlp\": \"none\", \"mask\": \"causal\", \"scale\": \"none\", \"residual\": true, \"output_projection\": true, "
-    "\"bias\": false, \"tied\": false, \"unembed\": true, \"tokenizer\": {\"type\": \"word\"}}";
+    "{\"model_type\": \"attn-decoder\", \"vocab_size\": 8, \"n_ctx\": 16, \"n_layer\": 2, \"n_head\": 3, "
+    "\"n_kv_head\": 3, \"d_model\": 32, \"d_head\": 16, \"d_value\": 8, \"d_mlp\": 0, \"position\": \"learned\", "
+    "\"norm\": \"none\", \"mlp\": \"none\", \"mask\": \"causal\", \"scale\": \"none\", \"residual\": true, "
+    "\"output_projection\": true, \"bias\": false, \"tied\": false, \"unembed\": true, \"tokenizer\": {\"type\": "
+    "\"word\"}}";
 
 /* ---- the weights ---- */
 
@@ -34,7 +36,8 @@ static struct weights {
     struct { float q[D][H * DH], k[D][H * DH], v[D][H * DV], o[H * DV][D]; } block[2];
 } w;
 
-/* A head's queries ask for what its keys have: part `ask` of the query's vector, moved by `move`, against part `have`. */
+/* A head's queries ask for what its keys have: part `ask` of the query's vector, moved by `move`,
+ * against part `have`. */
 static void match(size_t layer, size_t head, size_t ask, size_t have, size_t n, size_t move)
 {
     for (size_t i = 0; i < n; i++) {
@@ -110,14 +113,16 @@ static double spread_of_two(void)
 
 static void expect_row(const cJSON *rows, int i, const double want[9])
 {
-    static const char *const names[] = {"previous", "self", "first", "duplicate", "induction", "entropy", "spread", "distance", "copying"};
+    static const char *const names[] = {"previous", "self", "first", "duplicate", "induction", "entropy", "spread",
+                                        "distance", "copying"};
     const cJSON *row = cJSON_GetArrayItem(rows, i);
     ck_assert_ptr_nonnull(row);
     for (size_t c = 0; c < 9; c++) {
         const cJSON *x = golden_find(row, names[c]);
         double got = x ? x->valuedouble : NAN;
         /* the weights are fractions in float32; all else is in double precision */
-        ck_assert_msg(isnan(want[c]) ? isnan(got) : fabs(got - want[c]) <= 1e-6, "%s of layer %d, head %d is %.9g, expected %.9g",
+        ck_assert_msg(isnan(want[c]) ? isnan(got) : fabs(got - want[c]) <= 1e-6,
+                      "%s of layer %d, head %d is %.9g, expected %.9g",
                       names[c], i / 3, i % 3, got, want[c]);
     }
 }
@@ -131,8 +136,8 @@ START_TEST(scores_are_those_worked_out)
     struct attn_err err = {0};
     ck_assert_msg(!attn_select_new(&s, m, NULL, "pattern", NULL, NULL, &err), "%s", err.msg);
     const struct attn_batch_opts over = {.model = m, .select = s};
-    const struct attn_heads_opts o = {.over = &over, .ids = ids, .T = (size_t[]){T}, .texts = 1, .copying = true, .format = "json",
-                                      .path = scratch_path("heads.json")};
+    const struct attn_heads_opts o = {.over = &over, .ids = ids, .T = (size_t[]){T}, .texts = 1, .copying = true,
+                                      .format = "json", .path = scratch_path("heads.json")};
     ck_assert_msg(!attn_heads(&state, &o, &err), "%s", err.msg);
     cJSON *doc = golden_read(o.path);
     const cJSON *rows = golden_get(doc, "rows");
@@ -154,7 +159,8 @@ START_TEST(scores_are_those_worked_out)
 }
 END_TEST
 
-/* The second copy is predicted: each of its rows but the last adds the next token, of which the sum of the others takes no part. */
+/* The second copy is predicted: each of its rows but the last adds the next token, of which the sum of the others
+ * takes no part. */
 START_TEST(the_next_token_is_copied)
 {
     static const int32_t ids[T] = {0, 1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4, 5, 6, 7};

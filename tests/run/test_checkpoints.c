@@ -53,14 +53,15 @@ static double error_of(const struct kept *k, const float *want, size_t n, size_t
     return squares / (sum2 - sum * sum / (double)count);
 }
 
-/* Rounding to 8 significant bits has an error of at most 2^-9, in the root mean square 2^-9 / sqrt(3); two rounded factors make
- * 2.5e-6 of a product's variance if its terms have both signs.  Four layers of six products in sequence make 6e-5.  Small sums
- * of large terms and the sharp softmax of unscaled scores magnify earlier errors about ten times. */
+/* Rounding to 8 significant bits has an error of at most 2^-9, in the root mean square 2^-9 / sqrt(3); two rounded
+ * factors make 2.5e-6 of a product's variance if its terms have both signs.  Four layers of six products in
+ * sequence make 6e-5.  Small sums of large terms and the sharp softmax of unscaled scores magnify earlier errors
+ * about ten times. */
 static const double BF16_ERROR = 1e-3;
 
-/* Rounding the F16 weights of exaone4-a to bf16 alone, and computing in float32, makes 1.2e-3 in the pattern of its last layer:
- * norms after the branches and sharp softmaxes magnify it forty times.  The other factors of products, rounded too, make as
- * much again. */
+/* Rounding the F16 weights of exaone4-a to bf16 alone, and computing in float32, makes 1.2e-3 in the pattern of its
+ * last layer: norms after the branches and sharp softmaxes magnify it forty times.  Rounding the other factors of
+ * products makes as much again. */
 static const char magnifies[] = "exaone4-a";
 static const double MAGNIFIED_ERROR = 2.4e-3;
 static double bf16_bound(const char *name) { return strcmp(name, magnifies) ? BF16_ERROR : MAGNIFIED_ERROR; }
@@ -69,7 +70,8 @@ static struct judged compare_bf16(const struct kept *k, const float *want, size_
 {
     struct judged j = {""};
     double error = error_of(k, want, n, H);
-    bool exact = !strncmp(k->name, "blocks.0.", 9) && k->act < ATTN_ACT_MLP_OUT;        /* if what it reads is stored in bf16 */
+    /* if what it reads is stored in bf16 */
+    bool exact = !strncmp(k->name, "blocks.0.", 9) && k->act < ATTN_ACT_MLP_OUT;
     if (!(error <= bound))
         snprintf(j.wrong, sizeof j.wrong, "%s is off by %g of its variance (bound %g)", k->name, error, bound);
     else if (!exact && error < 1e-7)    /* float32 would leave less than 1e-11: its roundings are 2^16 times smaller */
@@ -80,11 +82,14 @@ static struct judged compare_bf16(const struct kept *k, const float *want, size_
 struct check { const char *file, *act; bool layers, heads; };
 
 static const struct check checks[] = {
-    {"embeddings", "blocks.0.resid_pre", false, false}, {"attn_q", "attn.q", true, false}, {"attn_k", "attn.k", true, false},
-    {"attn_v", "attn.v", true, false}, {"attn_scores", "attn.scores", true, false}, {"attn_pattern", "attn.pattern", true, false},
+    {"embeddings", "blocks.0.resid_pre", false, false}, {"attn_q", "attn.q", true, false},
+    {"attn_k", "attn.k", true, false},
+    {"attn_v", "attn.v", true, false}, {"attn_scores", "attn.scores", true, false},
+    {"attn_pattern", "attn.pattern", true, false},
     {"attn_z", "attn.context", true, true}, {"attn_out", "attn.out", true, false}, {"mlp_out", "mlp.out", true, false},
     {"norm1", "norm1", true, false}, {"norm2", "norm2", true, false}, {"attn_added", "attn.added", true, false},
-    {"mlp_added", "mlp.added", true, false}, {"resid_post", "resid_post", true, false}, {"final_norm", "norm_final", false, false}, {"logits", "logits", false, false}};
+    {"mlp_added", "mlp.added", true, false}, {"resid_post", "resid_post", true, false},
+    {"final_norm", "norm_final", false, false}, {"logits", "logits", false, false}};
 
 /* Four times the error of an ordinary float32 computation, which the file states for each activation. */
 static double bound_of(const cJSON *expected, const char *file)
@@ -107,7 +112,8 @@ struct way {
 };
 static const struct way in_f32 = {keep_run, compare}, in_bf16 = {keep_run_bf16, compare_bf16};
 
-/* Its recorded scores count positions from the end of the text, so that those of a row differ from ours by one number. */
+/* Its recorded scores count positions from the end of the text, so that those of a row differ from ours
+ * by one number. */
 static const char from_the_end[] = "mpt-a";
 
 /* Makes the largest number of each row of n 0. */
@@ -143,7 +149,8 @@ static void keep_first(struct first *f, const struct kept *a, size_t layer, cons
 }
 
 /* Whether it is recorded, for this model and here. */
-static bool check_one(struct first *f, const struct keep *k, const cJSON *expected, const struct check *c, const struct way *way)
+static bool check_one(struct first *f, const struct keep *k, const cJSON *expected, const struct check *c,
+                      const struct way *way)
 {
     const char *of = f->of->name, *path = checkpoint_recorded(of, printed("%s.npy", c->file));
     if (!golden_find(golden_get(expected, "float32_max_abs_difference"), c->file) || !path)
@@ -291,7 +298,8 @@ static void run_last(struct last *l, const struct attn_model *m, int before, boo
         ids[i] = (int32_t)(i * 29 % 61);
     *l = (struct last){.before = before};
     const struct attn_observer obs = {.wants = last_wants, .watch = last_watch, .self = l};
-    ck_assert_msg(!attn_run_new(&r, m, &plan, &obs, 1, &err) && !attn_run_forward(r, ids, seq, TEXTS, &err), "%s", err.msg);
+    ck_assert_msg(!attn_run_new(&r, m, &plan, &obs, 1, &err) && !attn_run_forward(r, ids, seq, TEXTS, &err),
+                  "%s", err.msg);
     attn_run_free(r);
 }
 

@@ -1,5 +1,5 @@
-/* Commands that other suites ask of a few models, asked of a checkpoint of every family: a batch has the numbers of runs, a grid of
- * a batch those of `patch`, a picture hides what the mask hides, kinds side by side are runs. */
+/* Commands that other suites ask of a few models, asked of a checkpoint of every family: a batch has the numbers of
+ * runs, a grid of a batch those of `patch`, a picture hides what the mask hides, kinds side by side are runs. */
 #include "suites.h"
 
 #include "checkpoints.h"
@@ -13,7 +13,8 @@
 #include <string.h>
 
 static const char *const texts[] = {"5,9,22,31,2,7,7,40,11,3,18", "4", "33,12,8,2,60"};
-enum { TEXTS = sizeof texts / sizeof *texts, FIRST_THE = 5 };           /* from here on, vocabularies have the words "the" and "cat" */
+/* from here on, vocabularies have the words "the" and "cat" */
+enum { TEXTS = sizeof texts / sizeof *texts, FIRST_THE = 5 };
 
 static cJSON *parsed(const char *text, size_t len)
 {
@@ -48,7 +49,8 @@ static void expect_lines(const char *file, const char *key, cJSON *(*want)(int i
         char *end = strchr(line, '\n');
         ck_assert_ptr_nonnull(end);
         cJSON *got = parsed(line, (size_t)(end - line)), *expected = want(i);
-        ck_assert_msg(cJSON_Compare(golden_get(got, key), golden_get(expected, key), true), "record %d: %.300s", i, line);
+        ck_assert_msg(cJSON_Compare(golden_get(got, key), golden_get(expected, key), true),
+                      "record %d: %.300s", i, line);
         cJSON_Delete(got);
         cJSON_Delete(expected);
         line = end + 1;
@@ -59,14 +61,16 @@ static void expect_lines(const char *file, const char *key, cJSON *(*want)(int i
 
 static cJSON *run_of(int i)
 {
-    return answer(printed("\"$A\" run -q -m \"$M\" --ids %s --show embed,scores,pattern,context,resid_post,logits --format json", texts[i]));
+    return answer(printed("\"$A\" run -q -m \"$M\" --ids %s --show embed,scores,pattern,context,resid_post,logits "
+                          "--format json", texts[i]));
 }
 
 /* Alone and in company the same numbers, digit for digit, and as arrays bit for bit. */
 START_TEST(a_batch_is_its_runs)
 {
     set_up(checkpoints[_i].name);
-    succeed("\"$A\" batch -q -m \"$M\" -f $D/ids.ndjson --show embed,scores,pattern,context,resid_post,logits -o $D/all.ndjson");
+    succeed("\"$A\" batch -q -m \"$M\" -f $D/ids.ndjson --show embed,scores,pattern,context,resid_post,logits -o "
+            "$D/all.ndjson");
     expect_lines("all.ndjson", "activations", run_of);
     succeed("\"$A\" batch -q -m \"$M\" -f $D/ids.ndjson --show 'attn.*,mlp.*,logits' --format npy -o $D/arrays");
     for (int i = 0; i < TEXTS; i++)
@@ -81,11 +85,14 @@ START_TEST(a_grid_of_a_batch_is_a_patch)
     static const char *const pair[] = {"the cat sat", "the man sat"};
     set_up(checkpoints[FIRST_THE + _i].name);
     succeed(printed("printf '{\"text\": \"%s\", \"from\": \"%s\"}\\n' > $D/pair.ndjson", pair[0], pair[1]));
-    succeed("\"$A\" batch -q -m \"$M\" -f $D/pair.ndjson --patch context --over layer,head --metric 'logit(3)-logit(5)' -o $D/grid.ndjson");
+    succeed("\"$A\" batch -q -m \"$M\" -f $D/pair.ndjson --patch context --over layer,head --metric "
+            "'logit(3)-logit(5)' -o $D/grid.ndjson");
     size_t len;
     char *text = golden_text(scratch_path("grid.ndjson"), &len);
-    cJSON *got = parsed(text, len), *want = answer(printed("\"$A\" patch -q -m \"$M\" -s '%s' --from '%s' --what context --over layer,head "
-                                                           "--metric 'logit(3)-logit(5)' --format json", pair[0], pair[1]));
+    cJSON *got = parsed(text, len),
+        *want = answer(printed("\"$A\" patch -q -m \"$M\" -s '%s' --from '%s' --what context --over layer,head "
+                                                           "--metric 'logit(3)-logit(5)' --format json",
+                                                           pair[0], pair[1]));
     ck_assert_msg(cJSON_Compare(golden_get(got, "rows"), golden_get(want, "rows"), true), "%s", text);
     cJSON_Delete(got);
     cJSON_Delete(want);
@@ -109,7 +116,8 @@ START_TEST(pictures_hide_what_the_mask_hides)
     for (int layer = 0; layer < 2; layer++) {
         if (layer == 1 && !strcmp(checkpoints[_i].name, "gpt2-d"))
             continue;                   /* has one */
-        const char *show = printed("\"$A\" run -q -m \"$M\" --ids %s --show scores --layer %d --head 0 --format", texts[0], layer);
+        const char *show = printed("\"$A\" run -q -m \"$M\" --ids %s --show scores --layer %d --head 0 --format",
+                                   texts[0], layer);
         succeed(printed("%s svg > $D/x.svg && %s csv > $D/x.csv", show, show));
         char *svg = golden_text(scratch_path("x.svg"), NULL), *csv = golden_text(scratch_path("x.csv"), NULL);
         size_t hidden = 0;

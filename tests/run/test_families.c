@@ -1,4 +1,5 @@
-/* Every Hugging Face family against the decoder in double precision: random models, every activation, every gradient. */
+/* Every Hugging Face family against the decoder in double precision: random models, every
+ * activation, every gradient. */
 #include "suites.h"
 
 #include "derive.h"
@@ -26,7 +27,8 @@ START_TEST(gradients_of_random_models)
 }
 END_TEST
 
-/* A text of every family's model that looks at the keys of another: windows do not matter, what grows with a key's position does. */
+/* A text of every family's model that looks at the keys of another: windows do not matter, what grows with a
+ * key's position does. */
 static void look_across(const struct agree *a, int T)
 {
     agree_check_cross(a, T, 1 + agree_pick(T));

@@ -1,5 +1,5 @@
-/* The further families under everything that may not change a number: threads, observers, company, caches; and what kinds of
- * attention promise of each other.  The suite `checkpoints` has their numbers. */
+/* The further families under everything that may not change a number: threads, observers, company, caches; and what
+ * kinds of attention promise of each other.  The suite `checkpoints` has their numbers. */
 #include "suites.h"
 
 #include "checkpoints.h"
@@ -78,8 +78,10 @@ static float *logits_of(const struct attn_model *m, const struct attn_plan *p, b
 START_TEST(neither_threads_nor_observers_change_a_bit)
 {
     struct attn_model *m = open_named(name_of(_i));
-    struct attn_kind kinds[] = {{0}, {.form = ATTN_FULL}, {.form = ATTN_WINDOW, .w = 4}, {.form = ATTN_STRIDED, .w = 3, .s = 4},
-                                {.form = ATTN_RANDOM, .w = 3, .r = 2, .seed = 5}, {.form = ATTN_LINEAR}, {.form = ATTN_CAUSAL_RENORM}};
+    struct attn_kind kinds[] = {{0}, {.form = ATTN_FULL}, {.form = ATTN_WINDOW, .w = 4},
+                                {.form = ATTN_STRIDED, .w = 3, .s = 4},
+                                {.form = ATTN_RANDOM, .w = 3, .r = 2, .seed = 5}, {.form = ATTN_LINEAR},
+                                {.form = ATTN_CAUSAL_RENORM}};
     for (size_t i = 0; m && i < sizeof kinds / sizeof *kinds; i++) {
         float *one = logits_of(m, &(struct attn_plan){.threads = 1, .kind = kinds[i]}, false);
         float *three = logits_of(m, &(struct attn_plan){.threads = 3, .kind = kinds[i]}, false);
@@ -97,12 +99,13 @@ END_TEST
 static void expect_near(const float *a, const float *b, size_t n, double bound, const char *what)
 {
     for (size_t i = 0; i < n; i++)
-        ck_assert_msg(fabs((double)a[i] - (double)b[i]) <= bound * (1 + fabs((double)b[i])), "%s: [%zu] is %.9g and %.9g", what, i,
+        ck_assert_msg(fabs((double)a[i] - (double)b[i]) <= bound * (1 + fabs((double)b[i])),
+                      "%s: [%zu] is %.9g and %.9g", what, i,
                       (double)a[i], (double)b[i]);
 }
 
-/* Block-wise sums are taken in another order, and the difference is magnified by a few layers: 2e-5, and a missing bias or cap
- * would be seen at 1e-2.  A window that is as long as the text is no window; neither are strides of 1. */
+/* Block-wise sums are taken in another order, and the difference is magnified by a few layers: 2e-5, and a missing bias
+ * or cap would be seen at 1e-2.  A window that is as long as the text is no window; neither are strides of 1. */
 START_TEST(kinds_agree)
 {
     struct attn_model *m = open_named(name_of(_i));
@@ -110,12 +113,15 @@ START_TEST(kinds_agree)
         return;
     float *causal = logits_of(m, &(struct attn_plan){.kind = {.form = ATTN_CAUSAL}}, false);
     const struct { const char *what; struct attn_kind kind; } same[] = {
-        {"block:3", {.form = ATTN_BLOCK, .b = 3}}, {"block:64", {.form = ATTN_BLOCK, .b = 64}}, {"window:23", {.form = ATTN_WINDOW, .w = T}},
-        {"strided:1,1", {.form = ATTN_STRIDED, .w = 1, .s = 1}}, {"random:1,23,7", {.form = ATTN_RANDOM, .w = 1, .r = T, .seed = 7}},
+        {"block:3", {.form = ATTN_BLOCK, .b = 3}}, {"block:64", {.form = ATTN_BLOCK, .b = 64}},
+        {"window:23", {.form = ATTN_WINDOW, .w = T}},
+        {"strided:1,1", {.form = ATTN_STRIDED, .w = 1, .s = 1}},
+        {"random:1,23,7", {.form = ATTN_RANDOM, .w = 1, .r = T, .seed = 7}},
         {"causal-renorm", {.form = ATTN_CAUSAL_RENORM}}};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         float *x = logits_of(m, &(struct attn_plan){.kind = same[i].kind}, false);
-        expect_near(x, causal, T * width_of(m), i == 5 ? 1e-3 : 2e-5, same[i].what);   /* renorm: weights that came out tiny lose digits */
+        /* renorm: weights that came out tiny lose digits */
+        expect_near(x, causal, T * width_of(m), i == 5 ? 1e-3 : 2e-5, same[i].what);
         free(x);
     }
     free(causal);
@@ -160,7 +166,8 @@ START_TEST(a_cache_changes_no_bit)
         bool keeps = attn_model_keeps(m, at, at + pieces[i]);
         ck_assert_int_eq(rc, keeps ? ATTN_OK : ATTN_EUSAGE);
         if (keeps && attn_model_keeps(m, 1, T))
-            ck_assert(!memcmp(keep_find(&k, "logits", 0)->data, whole + at * width_of(m), pieces[i] * width_of(m) * sizeof *whole));
+            ck_assert(!memcmp(keep_find(&k, "logits", 0)->data, whole + at * width_of(m),
+                              pieces[i] * width_of(m) * sizeof *whole));
         attn_run_free(run);
         keep_free(&k);
         if (!keeps)
@@ -193,7 +200,8 @@ START_TEST(patterns_sum_to_one_and_the_last_lens_is_the_end)
             ck_assert_double_le(fabs(sum - 1), 1e-6);
         }
     }
-    const struct kept *lens = keep_find(&k, printed("blocks.%zu.lens", info.L - 1), 0), *logits = keep_find(&k, "logits", 0);
+    const struct kept *lens = keep_find(&k, printed("blocks.%zu.lens", info.L - 1), 0),
+        *logits = keep_find(&k, "logits", 0);
     ck_assert(!memcmp(lens->data, logits->data, T * width_of(m) * sizeof *logits->data));
     attn_run_free(run);
     keep_free(&k);
@@ -201,8 +209,8 @@ START_TEST(patterns_sum_to_one_and_the_last_lens_is_the_end)
 }
 END_TEST
 
-/* The parts of a logit add up to it, also where branches are normalised or scaled before they are added.  A dozen float32
- * roundings of numbers about as large as the logit: 2e-6. */
+/* The parts of a logit add up to it, also where branches are normalised or scaled before they are added.  A dozen
+ * float32 roundings of numbers about as large as the logit: 2e-6. */
 START_TEST(the_parts_of_a_logit_add_up)
 {
     struct attn_model *m = open_named(name_of(_i));

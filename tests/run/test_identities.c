@@ -1,6 +1,7 @@
-/* What holds for every model, whatever its numbers: models drawn at random, of every family and native ones of every kind, with
- * every kind of attention, are asked what must have a certain answer.  Other suites have some more of these: that the parts of a
- * logit add up to it (agree.c, for the same models), and that a restarted run has the bits of the whole one (restart). */
+/* What holds for every model, whatever its numbers: models drawn at random, of every family and native ones of every
+ * kind, with every kind of attention, are asked what must have a certain answer.  Other suites have some more of these:
+ * that the parts of a logit add up to it (agree.c, for the same models), and that a restarted run has the bits of the
+ * whole one (restart). */
 #include "suites.h"
 
 #include "asked.h"
@@ -47,14 +48,16 @@ static const char *draw_kind(void)
 }
 
 /* Runs the text, edited; `from` in edits is that text. */
-static void run(struct keep *k, const struct subject *s, const char *const *edits, size_t n, const struct attn_tokens *from, int threads)
+static void run(struct keep *k, const struct subject *s, const char *const *edits, size_t n,
+                const struct attn_tokens *from, int threads)
 {
     struct attn_err err = {0};
     struct attn_plan plan = s->plan;
     plan.threads = threads;
     struct asked_editor e = asked_edit(&s->a, edits, n, s->text, from, &plan);
     struct attn_observer obs[2] = {n ? attn_editor_observer(e.editor) : keep_observer(k), keep_observer(k)};
-    ck_assert_msg(!attn_run_tokens(s->a.model, &plan, s->text, NULL, obs, n ? 2 : 1, &err), "%s\n%s", err.msg, s->of->about);
+    ck_assert_msg(!attn_run_tokens(s->a.model, &plan, s->text, NULL, obs, n ? 2 : 1, &err),
+                  "%s\n%s", err.msg, s->of->about);
     asked_edit_end(&e);
 }
 
@@ -65,7 +68,8 @@ static struct keep nothing(void)
 
 static struct subject begin(const struct agree *a, int T, const char *kind, bool bf16)
 {
-    struct subject s = {.of = a, .a.model = made_open(a->dir), .T = (size_t)T < LONGEST ? (size_t)T : LONGEST, .plain = nothing()};
+    struct subject s = {.of = a, .a.model = made_open(a->dir), .T = (size_t)T < LONGEST ? (size_t)T : LONGEST,
+                        .plain = nothing()};
     attn_model_info(s.a.model, &s.info);
     ck_assert(!kind || !attn_kind_parse(&s.plan.kind, kind, NULL));
     attn_kind_text(s.kind, &s.plan.kind);
@@ -90,8 +94,8 @@ static void end(struct subject *s)
 
 /* ---- edits that change nothing ---- */
 
-/* Linear attention and that by blocks have no pattern unless it is edited: then their contexts are computed from it, with other
- * roundings. */
+/* Linear attention and that by blocks have no pattern unless it is edited: then their contexts are computed from it,
+ * and rounded in other places. */
 static bool may_be_edited(const struct subject *s, int act)
 {
     bool linear = s->plan.kind.form == ATTN_LINEAR, block = s->plan.kind.form == ATTN_BLOCK;
@@ -150,7 +154,8 @@ static void expect_bias_alone(const struct subject *s)
         size_t differ = 0;
         for (size_t i = 0; out && i < out->n; i++)
             differ += !((double)out->data[i] == (bias ? bias[i % s->info.d] : 0));
-        ck_assert_msg(!differ, "layer %zu: %zu numbers are not the bias (%s)\n%s", layer, differ, s->kind, s->of->about);
+        ck_assert_msg(!differ, "layer %zu: %zu numbers are not the bias (%s)\n%s", layer, differ, s->kind,
+                      s->of->about);
     }
     keep_free(&k);
 }
@@ -170,7 +175,8 @@ static void expect_sum_of_heads(const struct subject *s, size_t layer)
         }
         worst = worse(worst, fabs((double)out->data[i] - sum) / size);
     }
-    ck_assert_msg(worst <= 4e-6, "layer %zu: the output is %g off what its heads make (%s)\n%s", layer, worst, s->kind, s->of->about);
+    ck_assert_msg(worst <= 4e-6, "layer %zu: the output is %g off what its heads make (%s)\n%s", layer, worst, s->kind,
+                  s->of->about);
 }
 
 /* Each factor of a rollout has rows that sum to 1 but for the rounding of a softmax. */
@@ -193,7 +199,8 @@ static void check_sums(const struct agree *a, int T)
     expect_bias_alone(&s);
     for (size_t layer = 0; layer < s.info.L; layer++) {
         expect_sum_of_heads(&s, layer);
-        if (s.plan.kind.form != ATTN_CAUSAL_RENORM && s.plan.kind.form != ATTN_LINEAR)      /* in these a row may be lost */
+        /* in these a row may be lost */
+        if (s.plan.kind.form != ATTN_CAUSAL_RENORM && s.plan.kind.form != ATTN_LINEAR)
             expect_shares(&s, layer);
     }
     end(&s);
@@ -215,15 +222,16 @@ static const char *draw_edit(const struct subject *s)
 static struct attn_metric *draw_metric(const struct subject *s)
 {
     int V = (int)s->info.V, T = (int)s->T;
-    const char *const some[] = {"kl", printed("logit(%d,pos=%d)-2*logprob(%d)", agree_pick(V), agree_pick(T), agree_pick(V)),
+    const char *const some[] = {"kl",
+                                printed("logit(%d,pos=%d)-2*logprob(%d)", agree_pick(V), agree_pick(T), agree_pick(V)),
                                 printed("prob(%d)", agree_pick(V)), "loss"};
     struct attn_metric *m = asked_metric(&s->a, some[agree_pick(T > 1 ? 4 : 3)], s->ids, s->T, s->ids);
     ck_assert(!attn_metric_refer_to(m, s->a.model, s->text, &s->plan, NULL));           /* of this kind of attention */
     return m;
 }
 
-static void keep_slopes(struct keep *k, const struct subject *s, const char *const *edits, size_t n, const struct attn_metric *metric,
-                        int threads)
+static void keep_slopes(struct keep *k, const struct subject *s, const char *const *edits, size_t n,
+                        const struct attn_metric *metric, int threads)
 {
     struct attn_err err = {0};
     struct attn_select *what = NULL;
@@ -234,7 +242,8 @@ static void keep_slopes(struct keep *k, const struct subject *s, const char *con
     struct asked_editor e = asked_edit(&s->a, edits, n, s->text, s->other, &plan);
     int rc = attn_select_new(&what, s->a.model, &plan.kind, "*", NULL, NULL, &err);
     if (!rc)
-        rc = attn_slopes_new(&slopes, s->a.model, s->text, &(struct attn_slopes_opts){.metric = metric, .select = what, .plan = plan,
+        rc = attn_slopes_new(&slopes, s->a.model, s->text,
+                             &(struct attn_slopes_opts){.metric = metric, .select = what, .plan = plan,
                                                                                       .editor = e.editor}, &err);
     ck_assert_msg(!rc && !attn_slopes_show(slopes, &to, &err), "%s\n%s", err.msg, s->of->about);
     attn_slopes_free(slopes);
@@ -285,17 +294,19 @@ static double measured(const struct subject *s, const char *edit, const struct a
     struct attn_measure x = {.metric = m};
     struct asked_editor e = asked_edit(&s->a, &edit, 1, s->text, s->other, &s->plan);
     struct attn_observer obs[] = {attn_editor_observer(e.editor), attn_measure_observer(&x)};
-    ck_assert_msg(!attn_run_tokens(s->a.model, &s->plan, s->text, NULL, obs, 2, &err), "%s: %s\n%s", edit, err.msg, s->of->about);
+    ck_assert_msg(!attn_run_tokens(s->a.model, &s->plan, s->text, NULL, obs, 2, &err),
+                  "%s: %s\n%s", edit, err.msg, s->of->about);
     asked_edit_end(&e);
     return x.value;
 }
 
-static struct attn_patch *patch(const struct subject *s, const char *what, const char *over, const char *method, const struct attn_metric *m)
+static struct attn_patch *patch(const struct subject *s, const char *what, const char *over, const char *method,
+                                const struct attn_metric *m)
 {
     struct attn_err err = {0};
     struct attn_patch *p = NULL;
-    struct attn_patch_opts o = {.tokens = s->text, .from = s->other, .what = what, .over = over, .method = method, .metric = m,
-                                .plan = s->plan};
+    struct attn_patch_opts o = {.tokens = s->text, .from = s->other, .what = what, .over = over, .method = method,
+                                .metric = m, .plan = s->plan};
     ck_assert_msg(!attn_patch_new(&p, s->a.model, &o, &err), "%s over %s: %s\n%s", what, over, err.msg, s->of->about);
     return p;
 }
@@ -322,7 +333,8 @@ static void check_cells(const struct agree *a, int T)
     for (size_t i = 0; i < r.n; i++) {
         const char *edit = edit_of(&s, what, &r.cell[i], x->act == ATTN_ACT_K || x->act == ATTN_ACT_V);
         double want = measured(&s, edit, m);
-        ck_assert_msg(memcmp(&r.cell[i].metric, &want, sizeof want) == 0, "%s over %s: %s gives %.17g, the cell %.17g (%s)\n%s", what,
+        ck_assert_msg(memcmp(&r.cell[i].metric, &want, sizeof want) == 0,
+                      "%s over %s: %s gives %.17g, the cell %.17g (%s)\n%s", what,
                       over, edit, want, r.cell[i].metric, s.kind, a->about);
     }
     attn_patch_free(p);
@@ -330,9 +342,10 @@ static void check_cells(const struct agree *a, int T)
     end(&s);
 }
 
-/* The shares of the embeddings make the whole difference, but for the error of the midpoint rule: with 64 steps that was below
- * 3e-4 (1 + |difference|) in each of 1000 models of the older families, and 1.2e-3 in one of OLMo 3's; four times as many make it
- * a sixteenth.  Each corner of a ReLU, or of a clamp, which has two, that a step crosses adds one of its own: more steps. */
+/* The shares of the embeddings make the whole difference, but for the error of the midpoint rule: with 64 steps that
+ * was below 3e-4 (1 + |difference|) in each of 1000 models of the older families, and 1.2e-3 in one of OLMo 3's; four
+ * times as many make it a sixteenth.  Each corner of a ReLU, or of a clamp, which has two, that a step crosses adds one
+ * of its own: more steps. */
 static void check_path(const struct agree *a, int T)
 {
     struct subject s = begin(a, T < 6 ? T : 6, NULL, false);
@@ -346,7 +359,8 @@ static void check_path(const struct agree *a, int T)
     for (size_t i = 0; i < r.n; i++)
         sum += r.cell[i].metric - r.metric_text;
     double whole = r.metric_from - r.metric_text;
-    ck_assert_msg(fabs(sum - whole) <= 1e-3 * (1 + fabs(whole)), "the shares sum to %g, the difference is %g\n%s", sum, whole, a->about);
+    ck_assert_msg(fabs(sum - whole) <= 1e-3 * (1 + fabs(whole)),
+                  "the shares sum to %g, the difference is %g\n%s", sum, whole, a->about);
     attn_patch_free(p);
     attn_metric_free(m);
     end(&s);
@@ -354,8 +368,8 @@ static void check_path(const struct agree *a, int T)
 
 /* ---- for models of every kind ---- */
 
-static void (*const checks[])(const struct agree *a, int T) = {check_what_changes_nothing, check_sums, check_threads, check_cells,
-                                                               check_path};
+static void (*const checks[])(const struct agree *a, int T) = {check_what_changes_nothing, check_sums, check_threads,
+                                                               check_cells, check_path};
 enum { CHECKS = sizeof checks / sizeof *checks };
 
 START_TEST(of_families)
@@ -393,7 +407,8 @@ Suite *suite_identities(void)
     tcase_set_timeout(c, 120);
     tcase_add_checked_fixture(c, scratch_make, scratch_remove);
     tcase_add_loop_test(c, of_families, 0, CHECKS * DRAWN_FAMILIES);
-    tcase_add_loop_test(c, of_native_models, 0, CHECKS - 1);       /* sharp ones, without norms, take too many steps on a path */
+    /* sharp ones, without norms, take too many steps on a path */
+    tcase_add_loop_test(c, of_native_models, 0, CHECKS - 1);
     suite_add_tcase(s, c);
     return s;
 }

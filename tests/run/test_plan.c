@@ -15,9 +15,10 @@
 
 /* ---- memory ---- */
 
-#define WITHOUT_CTX "\"model_type\": \"attn-decoder\", \"vocab_size\": 50, \"n_layer\": 1, \"n_head\": 4, \"n_kv_head\": 2, " \
-                    "\"d_model\": 16, \"d_head\": 8, \"d_value\": 4, \"d_mlp\": 64, \"norm\": \"rmsnorm\", \"mlp\": \"swiglu\", " \
-                    "\"residual\": true, \"output_projection\": true, \"unembed\": true, \"tied\": true, \"position\": \"rope\""
+#define WITHOUT_CTX \
+    "\"model_type\": \"attn-decoder\", \"vocab_size\": 50, \"n_layer\": 1, \"n_head\": 4, \"n_kv_head\": 2, " \
+    "\"d_model\": 16, \"d_head\": 8, \"d_value\": 4, \"d_mlp\": 64, \"norm\": \"rmsnorm\", \"mlp\": \"swiglu\", " \
+    "\"residual\": true, \"output_projection\": true, \"unembed\": true, \"tied\": true, \"position\": \"rope\""
 #define LONG "{" WITHOUT_CTX ", \"n_ctx\": 16384}"
 
 static uint64_t memory(const char *show, size_t rows)
@@ -54,7 +55,8 @@ START_TEST(memory_is_of_the_plan)
     ck_assert_msg(!attn_kind_parse(&p.kind, kinds[_i], &err), "%s", err.msg);
     for (int i = 0; i < 2; i++) {
         struct attn_select *what = NULL;
-        small.model = made_open(made_model(printed("{" WITHOUT_CTX ", \"n_ctx\": %d}", i ? 2000000000 : 100), 11, "F32"));
+        small.model =
+            made_open(made_model(printed("{" WITHOUT_CTX ", \"n_ctx\": %d}", i ? 2000000000 : 100), 11, "F32"));
         ck_assert(!attn_select_new(&what, small.model, &p.kind, "logits", NULL, NULL, &err));
         ck_assert_msg(!attn_cost_of(&cost[i], small.model, what, &p, &err), "%s", err.msg);
         attn_select_free(what);
@@ -75,7 +77,8 @@ START_TEST(picking_kinds_grow_to_the_end_of_their_plan)
     struct attn_plan p = {.rows = ALL, .seqs = 1, .threads = 2};
     struct attn_seq seq = {.T = ALL};
     small_open(0);
-    ck_assert_msg(!attn_kind_parse(&p.kind, kinds[_i], &err) && !attn_kv_new(&kv, small.model, ALL, &err), "%s", err.msg);
+    ck_assert_msg(!attn_kind_parse(&p.kind, kinds[_i], &err) && !attn_kv_new(&kv, small.model, ALL, &err),
+                  "%s", err.msg);
     for (int growing = 0; growing < 2; growing++) {
         struct keep *k = growing ? &b : &a;
         const struct attn_observer obs = keep_observer(k);
@@ -208,11 +211,13 @@ static int hide_all(void *self, const struct attn_probe *p, float *data, struct 
     return ATTN_OK;
 }
 
-/* The one row whose dots overflow is named, at any thread count, cached or not; and no edit of scores is taken for an overflow. */
+/* The one row whose dots overflow is named, at any thread count, cached or not; and no edit of scores is taken
+ * for an overflow. */
 START_TEST(dots_that_overflow_are_told_of_by_runs)
 {
     struct attn_lost told = {0}, lost;
-    const struct attn_observer obs[] = {{.wants = edit_q_and_k, .edit = make_huge}, {.self = &told, .overflow = note_overflow}};
+    const struct attn_observer obs[] = {{.wants = edit_q_and_k, .edit = make_huge},
+                                        {.self = &told, .overflow = note_overflow}};
     const struct attn_seq seq[] = {{.T = 10}, {.T = 60}, {.T = 5}};
     small_open(0);
     struct attn_run *r = small_run(75, 3, 0, _i + 1, obs, 2);
@@ -237,7 +242,8 @@ START_TEST(dots_that_overflow_are_told_of_by_runs)
 }
 END_TEST
 
-static void expect_refusal(const struct attn_plan *p, const struct attn_seq *seq, size_t n, const int32_t *from, const char *words)
+static void expect_refusal(const struct attn_plan *p, const struct attn_seq *seq, size_t n, const int32_t *from,
+                           const char *words)
 {
     struct attn_err err = {0};
     struct attn_run *r = NULL;
@@ -253,7 +259,8 @@ START_TEST(what_does_not_fit_is_refused)
 {
     static const int32_t high[] = {0, 50}, negative[] = {-1};
     small_open(0);
-    const struct attn_plan ten = {.rows = 10, .seqs = 1}, two = {.rows = 10, .seqs = 2}, huge = {.rows = 201, .seqs = 1};
+    const struct attn_plan ten = {.rows = 10, .seqs = 1}, two = {.rows = 10, .seqs = 2},
+        huge = {.rows = 201, .seqs = 1};
     const struct attn_seq one[] = {{.T = 2}, {.T = 9}}, none = {.T = 0}, long_one = {.T = 201};
     expect_refusal(&(struct attn_plan){0}, one, 1, small.ids, "no tokens");
     expect_refusal(&ten, &none, 1, small.ids, "no tokens");
@@ -265,11 +272,15 @@ START_TEST(what_does_not_fit_is_refused)
     expect_refusal(&ten, one, 1, high, "token 1 has id 50");
     expect_refusal(&ten, one, 1, negative, "id -1");
     static const struct { struct attn_kind kind; const char *says; } kinds[] = {
-        {{.form = ATTN_MASKED}, "masks are for attn_attention"}, {{.form = (enum attn_form)99}, "there is no kind of attention 99"},
-        {{.form = ATTN_WINDOW}, "its numbers begin at 1"}, {{.scaling = ATTN_SCALE_VALUE, .scale = INFINITY}, "expected a finite number"},
-        {{.dropout = 1}, "dropout 1, expected"}, {{.dropout = -0.5}, "dropout -0.5, expected"}, {{.dropout = NAN}, "from 0 to below 1"}};
+        {{.form = ATTN_MASKED}, "masks are for attn_attention"},
+        {{.form = (enum attn_form)99}, "there is no kind of attention 99"},
+        {{.form = ATTN_WINDOW}, "its numbers begin at 1"},
+        {{.scaling = ATTN_SCALE_VALUE, .scale = INFINITY}, "expected a finite number"},
+        {{.dropout = 1}, "dropout 1, expected"}, {{.dropout = -0.5}, "dropout -0.5, expected"},
+        {{.dropout = NAN}, "from 0 to below 1"}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        expect_refusal(&(struct attn_plan){.rows = 10, .seqs = 1, .kind = kinds[i].kind}, one, 1, small.ids, kinds[i].says);
+        expect_refusal(&(struct attn_plan){.rows = 10, .seqs = 1, .kind = kinds[i].kind}, one, 1, small.ids,
+                       kinds[i].says);
     small_close();
 }
 END_TEST

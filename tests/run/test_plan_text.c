@@ -11,11 +11,13 @@ START_TEST(every_setting_is_read)
 {
     struct attn_err err = {0};
     struct attn_plan p = {.rows = 7};
-    ck_assert_msg(!attn_plan_parse(&p, "threads=2,kind=strided:2,3,scale=0.5,dropout=0.25,seed=9,compute=bf16", &err), "%s", err.msg);
+    ck_assert_msg(!attn_plan_parse(&p, "threads=2,kind=strided:2,3,scale=0.5,dropout=0.25,seed=9,compute=bf16", &err),
+                  "%s", err.msg);
     ck_assert(p.rows == 7 && p.threads == 2 && p.bf16 && p.kind.form == ATTN_STRIDED && p.kind.w == 2 && p.kind.s == 3);
     ck_assert(p.kind.scaling == ATTN_SCALE_VALUE && p.kind.scale == 0.5);   /* exact in binary */
     ck_assert(p.kind.dropout == 0.25 && p.kind.dropout_seed == 9);
-    ck_assert(!attn_plan_parse(&p, "kind=random:4,2,1", &err) && p.kind.form == ATTN_RANDOM && p.kind.seed == 1 && p.threads == 2);
+    ck_assert(!attn_plan_parse(&p, "kind=random:4,2,1", &err) && p.kind.form == ATTN_RANDOM && p.kind.seed == 1 &&
+              p.threads == 2);
     ck_assert(!attn_plan_parse(&p, "scale=sqrt,compute=f32", &err) && p.kind.scaling == ATTN_SCALE_SQRT && !p.bf16);
     ck_assert(!attn_plan_parse(&p, "scale=none", &err) && p.kind.scaling == ATTN_SCALE_NONE);
     ck_assert(!attn_plan_parse(&p, "", &err) && !attn_plan_parse(&p, NULL, &err) && p.threads == 2);
@@ -24,11 +26,16 @@ END_TEST
 
 static const struct { const char *text, *message; } faults[] = {
     {"threads", "plan: 'threads', expected threads=N"}, {"threads=", "plan: threads=, expected how many"},
-    {"threads=-1", "threads=-1, expected"}, {"threads=4294967296", "expected how many"}, {"treads=2", "plan: 'treads=2'"},
-    {"threads=2,", "plan: threads=2,, expected"}, {",threads=2", "plan: ',threads=2'"}, {"threads=2,3", "threads=2,3, expected"},
-    {"kind=windw:4", "attention 'windw:4' is unknown"}, {"kind=window:4,scale=x", "scale=x, expected none, sqrt or a number"},
-    {"scale=inf", "expected none, sqrt or a number"}, {"scale=nan", "expected none"}, {"dropout=1", "from 0 to below 1"},
-    {"dropout=nan", "from 0 to below 1"}, {"seed=-1", "a whole number"}, {"compute=f16", "f32 or bf16"}, {"=", "plan: '='"},
+    {"threads=-1", "threads=-1, expected"}, {"threads=4294967296", "expected how many"},
+    {"treads=2", "plan: 'treads=2'"},
+    {"threads=2,", "plan: threads=2,, expected"}, {",threads=2", "plan: ',threads=2'"},
+    {"threads=2,3", "threads=2,3, expected"},
+    {"kind=windw:4", "attention 'windw:4' is unknown"},
+    {"kind=window:4,scale=x", "scale=x, expected none, sqrt or a number"},
+    {"scale=inf", "expected none, sqrt or a number"}, {"scale=nan", "expected none"},
+    {"dropout=1", "from 0 to below 1"},
+    {"dropout=nan", "from 0 to below 1"}, {"seed=-1", "a whole number"}, {"compute=f16", "f32 or bf16"},
+    {"=", "plan: '='"},
 };
 
 START_TEST(faults_change_nothing)
@@ -74,7 +81,8 @@ static size_t count_structs(const char *path)
 
 START_TEST(public_structs_have_sizes)
 {
-    ck_assert_uint_gt(count_structs("lib/attn.h") + count_structs("lib/attn_ask.h") + count_structs("lib/attn_tools.h"), 60);
+    ck_assert_uint_gt(count_structs("lib/attn.h") + count_structs("lib/attn_ask.h") + count_structs("lib/attn_tools.h"),
+                      60);
     ck_assert_uint_eq(attn_sizeof("attn_plan"), sizeof(struct attn_plan));
     ck_assert_uint_eq(attn_sizeof("attn_question"), sizeof(struct attn_question));
     ck_assert_uint_eq(attn_sizeof("attn_model") + attn_sizeof("plan") + attn_sizeof(""), 0);

@@ -38,7 +38,8 @@ START_TEST(greedy_takes_the_likeliest_and_of_equals_the_first)
 {
     const float logits[] = {-1, 3, 2, 3, 3};
     const struct attn_sampling greedy[] = {
-        {.top_p = 1}, {.temperature = 1, .top_p = 1, .top_k = 1}, {.temperature = 1, .top_p = 0}, {.top_p = 0.5, .top_k = 3, .seed = 9},
+        {.top_p = 1}, {.temperature = 1, .top_p = 1, .top_k = 1}, {.temperature = 1, .top_p = 0},
+        {.top_p = 0.5, .top_k = 3, .seed = 9},
         {.temperature = 1e6, .top_p = 1e-300}};
     size_t count[MOST];
     draw(count, logits, 5, greedy[_i], 100);
@@ -53,7 +54,8 @@ START_TEST(draws_follow_the_softmax)
     draw(count, eighths, 4, (struct attn_sampling){.temperature = 1, .top_p = 1, .seed = (uint64_t)_i}, DRAWS);
     for (size_t i = 0; i < 4; i++) {
         double sigma = sqrt(DRAWS * p[i] * (1 - p[i]));
-        ck_assert_double_le(fabs((double)count[i] - DRAWS * p[i]), 4 * sigma);  /* fixed seeds: it does not fail by chance */
+        /* fixed seeds: it does not fail by chance */
+        ck_assert_double_le(fabs((double)count[i] - DRAWS * p[i]), 4 * sigma);
     }
 }
 END_TEST
@@ -76,11 +78,14 @@ static const struct { struct attn_sampling how; unsigned stay; } cuts[] = {
     {{.temperature = 1, .top_p = 1, .top_k = 0}, 15}, {{.temperature = 1, .top_p = 1, .top_k = 4}, 15},
     {{.temperature = 1, .top_p = 1, .top_k = 99}, 15}, {{.temperature = 1, .top_p = 1, .top_k = 2}, 10},
     {{.temperature = 1, .top_p = 1, .top_k = 3}, 11},                           /* of two equals the first remains */
-    {{.temperature = 1, .top_p = 0.499}, 2}, {{.temperature = 1, .top_p = 0.501}, 10}, {{.temperature = 1, .top_p = 0.749}, 10},
+    {{.temperature = 1, .top_p = 0.499}, 2}, {{.temperature = 1, .top_p = 0.501}, 10},
+    {{.temperature = 1, .top_p = 0.749}, 10},
     {{.temperature = 1, .top_p = 0.751}, 11}, {{.temperature = 1, .top_p = 0.876}, 15},
-    {{.temperature = 1, .top_p = 0.66, .top_k = 2}, 2},                         /* 1/2 is two thirds of the 3/4 that top_k leaves */
+    /* 1/2 is two thirds of the 3/4 that top_k leaves */
+    {{.temperature = 1, .top_p = 0.66, .top_k = 2}, 2},
     {{.temperature = 1, .top_p = 0.67, .top_k = 2}, 10},
-    {{.temperature = 0.5, .top_p = 0.72}, 2},                                   /* at temperature 1/2 it has 16/22 = 0.727 */
+    /* at temperature 1/2 it has 16/22 = 0.727 */
+    {{.temperature = 0.5, .top_p = 0.72}, 2},
 };
 
 START_TEST(top_k_and_top_p_keep_the_likeliest)
@@ -125,7 +130,8 @@ START_TEST(a_seed_is_a_sequence)
     sequence(a, (struct attn_sampling){.temperature = 1, .top_p = 1, .seed = 5});
     sequence(b, (struct attn_sampling){.temperature = 1, .top_p = 1, .seed = 5});
     ck_assert_mem_eq(a, b, sizeof a);
-    sequence(b, (struct attn_sampling){.temperature = 1, .top_p = 0.9999, .top_k = 4, .seed = 5});      /* these cut nothing */
+    /* these cut nothing */
+    sequence(b, (struct attn_sampling){.temperature = 1, .top_p = 0.9999, .top_k = 4, .seed = 5});
     ck_assert_mem_eq(a, b, sizeof a);
     sequence(b, (struct attn_sampling){.temperature = 1, .top_p = 1, .seed = 6});
     ck_assert_mem_ne(a, b, sizeof a);
@@ -136,7 +142,8 @@ START_TEST(wild_logits_are_errors)
 {
     const float wild[] = {NAN, INFINITY, -INFINITY};
     const char *const names[] = {"token 2 is nan", "token 2 is inf", "token 0 is -inf"};
-    const float all = wild[_i] < 0 ? wild[_i] : 1, logits[] = {all, all, wild[_i], all};     /* -inf is one if all are */
+    /* -inf is one if all are */
+    const float all = wild[_i] < 0 ? wild[_i] : 1, logits[] = {all, all, wild[_i], all};
     for (int temperature = 0; temperature < 2; temperature++) {
         struct attn_err err = {0};
         struct attn_sampler *s;
@@ -178,7 +185,8 @@ END_TEST
 START_TEST(impossible_sampling_is_refused)
 {
     const struct attn_sampling bad[] = {
-        {.temperature = -1, .top_p = 1}, {.temperature = NAN, .top_p = 1}, {.temperature = INFINITY, .top_p = 1}, {.top_p = -0.1},
+        {.temperature = -1, .top_p = 1}, {.temperature = NAN, .top_p = 1}, {.temperature = INFINITY, .top_p = 1},
+        {.top_p = -0.1},
         {.top_p = 1.1}, {.top_p = NAN}};
     struct attn_sampler *s;
     ck_assert_int_eq(attn_sampler_new(&s, 4, &bad[_i], NULL), ATTN_EUSAGE);
@@ -225,12 +233,16 @@ END_TEST
 
 static const struct { const char *text, *stop; size_t ready; bool stopped; } pieces[] = {
     {"", NULL, 0, false}, {"ab", NULL, 2, false}, {"ab", "", 2, false}, {"ab", "b", 1, true}, {"abc", "b", 1, true},
-    {"ab", "bc", 1, false}, {"aab", "ab", 1, true}, {"aaa", "aab", 1, false}, {"aaa", "aaaa", 0, false}, {"a", "abc", 0, false},
+    {"ab", "bc", 1, false}, {"aab", "ab", 1, true}, {"aaa", "aab", 1, false}, {"aaa", "aaaa", 0, false},
+    {"a", "abc", 0, false},
     {"xaba", "abac", 1, false}, {"xabab", "abac", 3, false}, {"stop stop", "stop", 0, true}, {"\n", "\n\n", 0, false},
-    {"\xC3", NULL, 0, false}, {"\xC3\xA9", NULL, 2, false}, {"\xC3\xA9", "\xC3\xA9!", 0, false}, {"a\xE6\xB3", "x", 1, false},
+    {"\xC3", NULL, 0, false}, {"\xC3\xA9", NULL, 2, false}, {"\xC3\xA9", "\xC3\xA9!", 0, false},
+    {"a\xE6\xB3", "x", 1, false},
     {"\xE6\xB3" "a", NULL, 3, false},                               /* broken: nothing to wait for */
-    {"\xE6\x20", NULL, 2, false}, {"\xE0\x80", NULL, 2, false}, {"\xFF", NULL, 1, false}, {"\x80\x80\x80\x80", NULL, 4, false},
-    {"\xF0\x9F\x98", NULL, 0, false}, {"\xF5\x80", NULL, 2, false}, {"\xED\xA0", NULL, 2, false}, {"\xC1", NULL, 1, false},
+    {"\xE6\x20", NULL, 2, false}, {"\xE0\x80", NULL, 2, false}, {"\xFF", NULL, 1, false},
+    {"\x80\x80\x80\x80", NULL, 4, false},
+    {"\xF0\x9F\x98", NULL, 0, false}, {"\xF5\x80", NULL, 2, false}, {"\xED\xA0", NULL, 2, false},
+    {"\xC1", NULL, 1, false},
 };
 
 START_TEST(nothing_is_shown_that_may_be_the_stop_text)
@@ -298,7 +310,8 @@ START_TEST(windows_score_as_single_passes_do)
     for (size_t i = 0; i < TEXT; i++)
         ids[i] = (int32_t)((i * i + 3 * i) % STACKED_V);
     for (int threads = 1; threads <= 3; threads += 2) {
-        ck_assert_int_eq(attn_score(got, m, ids, TEXT, &(struct attn_score_opts){.stride = stride, .threads = threads}, NULL), ATTN_OK);
+        ck_assert_int_eq(attn_score(got, m, ids, TEXT, &(struct attn_score_opts){.stride = stride, .threads = threads},
+                                    NULL), ATTN_OK);
         ck_assert(got[0] == 0);
         for (size_t i = 1, start = 0; i < TEXT; i++) {
             while (i >= start + STACKED_CTX)
@@ -321,18 +334,25 @@ START_TEST(scores_that_cannot_be)
     double out[STACKED_CTX + 1];
     struct attn_model *m = made_open("models/stacked"), *none = made_open("life");
     ck_assert_int_eq(attn_score(out, m, ids, 1, &(struct attn_score_opts){.stride = 1, .threads = 1}, &err), ATTN_OK);
-    ck_assert_int_eq(attn_score(out, m, ids, STACKED_CTX, &(struct attn_score_opts){.stride = STACKED_CTX}, &err), ATTN_OK);   /* one window */
+    /* one window */
+    ck_assert_int_eq(attn_score(out, m, ids, STACKED_CTX, &(struct attn_score_opts){.stride = STACKED_CTX},
+                                &err), ATTN_OK);
     double defaults[STACKED_CTX + 1];
     ck_assert_int_eq(attn_score(defaults, m, ids, STACKED_CTX + 1, NULL, &err), ATTN_OK);
-    ck_assert_int_eq(attn_score(out, m, ids, STACKED_CTX + 1, &(struct attn_score_opts){.stride = STACKED_CTX / 2}, &err), ATTN_OK);
+    ck_assert_int_eq(attn_score(out, m, ids, STACKED_CTX + 1, &(struct attn_score_opts){.stride = STACKED_CTX / 2},
+                                &err), ATTN_OK);
     ck_assert_mem_eq(defaults, out, sizeof out);
-    ck_assert_int_eq(attn_score(out, m, ids, STACKED_CTX + 1, &(struct attn_score_opts){.stride = STACKED_CTX, .threads = 1}, &err), ATTN_EUSAGE);
+    ck_assert_int_eq(attn_score(out, m, ids, STACKED_CTX + 1,
+                                &(struct attn_score_opts){.stride = STACKED_CTX, .threads = 1}, &err), ATTN_EUSAGE);
     ck_assert_ptr_nonnull(strstr(err.msg, "1 to 31"));
-    ck_assert_int_eq(attn_score(out, m, ids, 0, &(struct attn_score_opts){.stride = 1, .threads = 1}, &err), ATTN_EFORMAT);
+    ck_assert_int_eq(attn_score(out, m, ids, 0, &(struct attn_score_opts){.stride = 1, .threads = 1}, &err),
+                     ATTN_EFORMAT);
     ids[STACKED_CTX] = STACKED_V;
-    ck_assert_int_eq(attn_score(out, m, ids, STACKED_CTX + 1, &(struct attn_score_opts){.stride = 1, .threads = 1}, &err), ATTN_EFORMAT);
+    ck_assert_int_eq(attn_score(out, m, ids, STACKED_CTX + 1, &(struct attn_score_opts){.stride = 1, .threads = 1},
+                                &err), ATTN_EFORMAT);
     ck_assert_ptr_nonnull(strstr(err.msg, "token 32 has id 22"));
-    ck_assert_int_eq(attn_score(out, none, ids, 1, &(struct attn_score_opts){.stride = 1, .threads = 1}, &err), ATTN_EFORMAT);
+    ck_assert_int_eq(attn_score(out, none, ids, 1, &(struct attn_score_opts){.stride = 1, .threads = 1}, &err),
+                     ATTN_EFORMAT);
     ck_assert_ptr_nonnull(strstr(err.msg, "no output layer"));
     attn_model_close(none);
     attn_model_close(m);
@@ -341,7 +361,8 @@ END_TEST
 
 /* ---- continuing a text ---- */
 
-static const char *const names[] = {"gpt2-a", "gpt2-a-prefixed", "gpt2-b", "gpt2-d", "llama-f", "neo-h", "neox-i", "qwen2-j"};
+static const char *const names[] = {"gpt2-a", "gpt2-a-prefixed", "gpt2-b", "gpt2-d", "llama-f", "neo-h",
+                                    "neox-i", "qwen2-j"};
 enum { NAMES = sizeof names / sizeof *names, LONGEST = 128 };
 
 static size_t read_ids(int32_t ids[LONGEST], const cJSON *list)
@@ -401,7 +422,8 @@ START_TEST(the_cache_changes_no_bit_and_the_choices_are_known)
 {
     int32_t ids[LONGEST], want[LONGEST];
     cJSON *expected = golden_read(printed("tests/golden/checkpoints/%s/expected/expected.json", names[_i]));
-    size_t n = read_ids(ids, golden_get(expected, "ids")), more = read_ids(want, golden_get(golden_get(expected, "greedy"), "ids"));
+    size_t n = read_ids(ids, golden_get(expected, "ids")),
+        more = read_ids(want, golden_get(golden_get(expected, "greedy"), "ids"));
     ck_assert_uint_le(n + more, LONGEST);
     struct attn_model *m = made_open(printed("tests/golden/checkpoints/%s", names[_i]));
     continue_greedily(ids, n, more, m);
@@ -429,8 +451,10 @@ Suite *suite_predict(void)
 #define ROWS(list) (int)(sizeof list / sizeof *list)
     const struct { const TTest *test; int rows; } tests[] = {
         {greedy_takes_the_likeliest_and_of_equals_the_first, 5}, {draws_follow_the_softmax, 3},
-        {temperature_sharpens_and_flattens, 1}, {top_k_and_top_p_keep_the_likeliest, ROWS(cuts)}, {cuts_agree_with_sorting, 1},
-        {a_seed_is_a_sequence, 1}, {wild_logits_are_errors, 3}, {a_logit_of_minus_inf_rules_its_token_out, 1}, {impossible_sampling_is_refused, 6},
+        {temperature_sharpens_and_flattens, 1}, {top_k_and_top_p_keep_the_likeliest, ROWS(cuts)},
+        {cuts_agree_with_sorting, 1},
+        {a_seed_is_a_sequence, 1}, {wild_logits_are_errors, 3}, {a_logit_of_minus_inf_rules_its_token_out, 1},
+        {impossible_sampling_is_refused, 6},
         {logarithms_of_the_softmax, 1}, {characters_are_shown_whole, 1},
         {nothing_is_shown_that_may_be_the_stop_text, ROWS(pieces)}, {windows_score_as_single_passes_do, ROWS(strides)},
         {scores_that_cannot_be, 1}, {the_cache_changes_no_bit_and_the_choices_are_known, NAMES},

@@ -1,5 +1,5 @@
-/* Native models of every kind against a decoder in double precision: many random configs, every activation, all three storage
- * types. */
+/* Native models of every kind against a decoder in double precision: many random configs, every activation, each of the
+ * three storage types. */
 
 #include "suites.h"
 
@@ -53,8 +53,8 @@ START_TEST(random_models_that_look_at_another_text)
 }
 END_TEST
 
-/* Texts are short, because each tensor takes two losses in double precision.  Layers are widened: the slopes of a norm of few
- * numbers, or of a stream that a narrow mlp has squeezed, are too inaccurate in float32. */
+/* Texts are short, because each tensor takes two losses in double precision.  Layers are widened: the slopes of a norm
+ * of few numbers, or of a stream that a narrow mlp has squeezed, are too inaccurate in float32. */
 START_TEST(gradients_of_random_models)
 {
     enum { WIDE = 8 };
@@ -74,16 +74,20 @@ END_TEST
 START_TEST(sizes_at_the_edge)
 {
     static const struct ref_config edge[] = {
-        {.V = 1, .n_ctx = 1, .L = 1, .H = 1, .Hkv = 1, .d = 1, .dh = 1, .dv = 1, .position = "none", .norm = "none", .mlp = "none",
-         .causal = true, .scale = true, .eps = 1e-5, .theta = 1e4},
-        {.V = 11, .n_ctx = 70, .L = 2, .H = 64, .Hkv = 64, .d = 64, .dh = 1, .dv = 1, .position = "learned", .norm = "layernorm",
-         .mlp = "gelu", .m = 3, .causal = true, .scale = true, .residual = true, .bias = true, .unembed = true, .eps = 1e-5, .theta = 1e4},
-        {.V = 7, .n_ctx = 200, .L = 2, .H = 64, .Hkv = 4, .d = 33, .dh = 2, .dv = 3, .position = "rope", .norm = "rmsnorm",
-         .mlp = "swiglu", .m = 65, .causal = true, .scale = true, .residual = true, .projection = true, .unembed = true, .tied = true,
-         .eps = 1e-6, .theta = 1e4},
-        {.V = 300, .n_ctx = 130, .L = 1, .H = 3, .Hkv = 3, .d = 513, .dh = 65, .dv = 129, .position = "learned", .norm = "layernorm",
-         .mlp = "gelu_new", .m = 130, .scale = true, .residual = true, .projection = true, .bias = true, .unembed = true, .eps = 1e-5,
-         .theta = 1e4}};
+        {.V = 1, .n_ctx = 1, .L = 1, .H = 1, .Hkv = 1, .d = 1, .dh = 1, .dv = 1, .position = "none", .norm = "none",
+         .mlp = "none", .causal = true, .scale = true, .eps = 1e-5, .theta = 1e4},
+        {.V = 11, .n_ctx = 70, .L = 2, .H = 64, .Hkv = 64, .d = 64, .dh = 1, .dv = 1, .position = "learned",
+         .norm = "layernorm",
+         .mlp = "gelu", .m = 3, .causal = true, .scale = true, .residual = true, .bias = true, .unembed = true,
+         .eps = 1e-5, .theta = 1e4},
+        {.V = 7, .n_ctx = 200, .L = 2, .H = 64, .Hkv = 4, .d = 33, .dh = 2, .dv = 3, .position = "rope",
+         .norm = "rmsnorm",
+         .mlp = "swiglu", .m = 65, .causal = true, .scale = true, .residual = true, .projection = true, .unembed = true,
+         .tied = true, .eps = 1e-6, .theta = 1e4},
+        {.V = 300, .n_ctx = 130, .L = 1, .H = 3, .Hkv = 3, .d = 513, .dh = 65, .dv = 129, .position = "learned",
+         .norm = "layernorm",
+         .mlp = "gelu_new", .m = 130, .scale = true, .residual = true, .projection = true, .bias = true,
+         .unembed = true, .eps = 1e-5, .theta = 1e4}};
     agree_seed = 5;
     check(&edge[_i], "F32", edge[_i].n_ctx);
     check(&edge[_i], "BF16", 1);

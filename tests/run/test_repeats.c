@@ -41,9 +41,11 @@ static void expect_both_heads(const char *model, int seed)
     cJSON *json = heads(model, seed);
     const cJSON *rows = cJSON_GetObjectItem(json, "rows");
     ck_assert_int_eq(cJSON_GetArraySize(rows), 2);
-    double previous = number(cJSON_GetArrayItem(rows, 0), "previous"), induction = number(cJSON_GetArrayItem(rows, 1), "induction");
+    double previous = number(cJSON_GetArrayItem(rows, 0), "previous"),
+        induction = number(cJSON_GetArrayItem(rows, 1), "induction");
     ck_assert_msg(previous > 0.9, "seed %d: the head of layer 0 gives the previous word only %g", seed, previous);
-    ck_assert_msg(induction > 0.9, "seed %d: the head of layer 1 gives what came after the same word only %g", seed, induction);
+    ck_assert_msg(induction > 0.9, "seed %d: the head of layer 1 gives what came after the same word only %g",
+                  seed, induction);
     cJSON_Delete(json);
 }
 
@@ -88,7 +90,8 @@ static void expect_both_needed(const char *model)
     for (int h = 0; h < 2; h++) {
         mean_losses(without, model, printed("--ablate %s", head[h]));
         ck_assert_msg(without[1] >= 0.8 * without[0] && without[1] >= 0.8 * whole[0],
-                      "without %s the loss is %g in the first half and %g in the second", head[h], without[0], without[1]);
+                      "without %s the loss is %g in the first half and %g in the second", head[h], without[0],
+                      without[1]);
     }
 }
 
@@ -105,7 +108,8 @@ START_TEST(without_either_nothing_is_repeated)
 END_TEST
 
 /* The first five losses of its training. */
-static const double begun[] = {4.181297700926755, 4.191439695221977, 4.189398611744704, 4.195203908128721, 4.182862537629986};
+static const double begun[] = {4.181297700926755, 4.191439695221977, 4.189398611744704, 4.195203908128721,
+                               4.182862537629986};
 
 START_TEST(its_training_begins_as_it_did)
 {
@@ -119,9 +123,10 @@ START_TEST(its_training_begins_as_it_did)
         line = strchr(line, '\n') + 1;
         ck_assert_int_eq(sscanf(line, "%d,%lf", &step, &loss), 2);
         ck_assert_int_eq(step, i + 1);
-        /* Here the digits are the same; exp and the like differ by some 1e-7 on another kind of processor, in each of a few
-         * thousand terms whose mean this is. */
-        ck_assert_msg(fabs(loss - begun[i]) < 1e-5, "the loss of step %d is %.15g, and was %.15g", step, loss, begun[i]);
+        /* Here the digits are the same; exp and the like differ by some 1e-7 on another kind of processor, in each of a
+         * few thousand terms whose mean this is. */
+        ck_assert_msg(fabs(loss - begun[i]) < 1e-5,
+                      "the loss of step %d is %.15g, and was %.15g", step, loss, begun[i]);
     }
 }
 END_TEST

@@ -1,4 +1,5 @@
-/* A run may begin at any layer and, where earlier rows do not depend on later ones, at any row: with the bits of the whole run. */
+/* A run may begin at any layer and, where earlier rows do not depend on later ones, at any row: with the bits of
+ * the whole run. */
 #include "suites.h"
 
 #include "asked.h"
@@ -9,7 +10,8 @@
 #include <string.h>
 
 enum { TOKENS = 21 };
-static const char *const kinds[] = {NULL, "window:4", "strided:3,2", "random:2,3,9", "block:5", "full", "causal-renorm"};
+static const char *const kinds[] = {NULL, "window:4", "strided:3,2", "random:2,3,9", "block:5", "full",
+                                    "causal-renorm"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 struct begun { struct asked a; struct attn_plan plan; int32_t ids[TOKENS]; struct keep whole; struct attn_kv *kv,
@@ -17,8 +19,8 @@ struct begun { struct asked a; struct attn_plan plan; int32_t ids[TOKENS]; struc
 
 static struct begun begin(const char *checkpoint, const char *kind, int threads)
 {
-    struct begun b = {.a = asked_open(checkpoint), .plan = {.rows = TOKENS, .seqs = 1, .keys = TOKENS, .threads = threads},
-                      .whole.only = -1};
+    struct begun b = {.a = asked_open(checkpoint),
+                      .plan = {.rows = TOKENS, .seqs = 1, .keys = TOKENS, .threads = threads}, .whole.only = -1};
     struct attn_err err = {0};
     struct attn_run *r = NULL;
     if (kind)
@@ -29,7 +31,8 @@ static struct begun begin(const char *checkpoint, const char *kind, int threads)
     struct attn_observer observer = keep_observer(&b.whole);
     ck_assert_msg(!attn_kv_new(&b.kv, b.a.model, TOKENS, &err) && !attn_kv_new(&b.cut, b.a.model, TOKENS, &err) &&
                   !attn_run_new(&r, b.a.model, &b.plan, &observer, 1, &err) &&
-                  !attn_run_forward(r, b.ids, &(struct attn_seq){.T = TOKENS, .kv = b.causal ? b.kv : NULL}, 1, &err), "%s",
+                  !attn_run_forward(r, b.ids, &(struct attn_seq){.T = TOKENS, .kv = b.causal ? b.kv : NULL}, 1, &err),
+                  "%s",
                       err.msg);
     attn_run_free(r);
     return b;
@@ -47,14 +50,16 @@ static void end(struct begun *b)
 static const float *reads(const struct begun *b, const struct attn_info *info, size_t layer)
 {
     char name[64];
-    snprintf(name, sizeof name, "blocks.%zu.resid_p%s", layer < info->L ? layer : layer - 1, layer < info->L ? "re" : "ost");
+    snprintf(name, sizeof name,
+             "blocks.%zu.resid_p%s", layer < info->L ? layer : layer - 1, layer < info->L ? "re" : "ost");
     return keep_find(&b->whole, name, 0)->data;
 }
 
 /* The rows from `first` on, of as many columns, have the same bits. */
 static void expect_rows(const struct kept *whole, const struct kept *part, size_t first)
 {
-    size_t cols = whole->shape[whole->ndim - 1], T = whole->shape[whole->ndim - 2], heads = whole->ndim == 3 ? whole->shape[0] : 1;
+    size_t cols = whole->shape[whole->ndim - 1], T = whole->shape[whole->ndim - 2],
+        heads = whole->ndim == 3 ? whole->shape[0] : 1;
     ck_assert_uint_eq(part->shape[part->ndim - 1], cols);
     ck_assert_uint_eq(part->shape[part->ndim - 2], T - first);
     for (size_t h = 0; h < heads; h++)
@@ -95,7 +100,8 @@ START_TEST(a_restart_has_the_bits_of_the_whole_run)
         struct begun b = begin(checkpoints[i].name, kinds[_i], 1 + (int)i % 3);
         attn_model_info(b.a.model, &info);
         for (size_t layer = 0; layer <= info.L; layer++)
-            for (size_t first = 0; first < (b.causal && attn_model_keeps(b.a.model, 1, TOKENS) ? TOKENS : 1); first += first < 3 ? 1 : 5)
+            for (size_t first = 0; first < (b.causal && attn_model_keeps(b.a.model, 1, TOKENS) ? TOKENS : 1);
+                 first += first < 3 ? 1 : 5)
                 restart(&b, &info, layer, first);
         ck_assert(b.causal == (_i < 5));
         end(&b);

@@ -68,7 +68,8 @@ START_TEST(kernels_do_not_change_a_bit)
 }
 END_TEST
 
-/* A run copies the weights before its first pass, or after some thousand rows, or never: all activations have the same bits. */
+/* A run copies the weights before its first pass, or after some thousand rows, or never: all activations have
+ * the same bits. */
 START_TEST(copied_weights_do_not_change_a_bit)
 {
     const struct attn_observer obs = keep_observer(&b);
@@ -106,12 +107,14 @@ static float *decode(int n, enum attn_copies copies, bool *copied)
 {
     struct keep k = {.only = ATTN_ACT_LOGITS};
     const struct attn_observer obs = keep_observer(&k);
-    const struct attn_plan p = {.rows = 1, .seqs = 1, .keys = (size_t)n, .threads = 2, .bf16 = small.bf16, .copies = copies};
+    const struct attn_plan p = {.rows = 1, .seqs = 1, .keys = (size_t)n, .threads = 2, .bf16 = small.bf16,
+                                .copies = copies};
     struct attn_err err = {0};
     struct attn_run *r = NULL;
     struct attn_kv *kv = NULL;
     float *logits = malloc((size_t)n * 50 * sizeof *logits);
-    ck_assert(logits && !attn_kv_new(&kv, small.model, (size_t)n, &err) && !attn_run_new(&r, small.model, &p, &obs, 1, &err));
+    ck_assert(logits && !attn_kv_new(&kv, small.model, (size_t)n, &err) &&
+              !attn_run_new(&r, small.model, &p, &obs, 1, &err));
     const struct attn_seq seq = {.T = 1, .kv = kv};
     for (int t = 0; t < n; t++) {
         if (t == ATTN_RUN_REPAYS / ATTN_RUN_LONE)
@@ -127,7 +130,8 @@ static float *decode(int n, enum attn_copies copies, bool *copied)
     return logits;
 }
 
-/* One row after another, whose weights are copied after some of them: as they are stored, whatever their type, or rounded in pairs. */
+/* One row after another, whose weights are copied after some of them: as they are stored, whatever their type, or
+ * rounded in pairs. */
 START_TEST(copies_for_one_row_do_not_change_a_bit)
 {
     enum { N = ATTN_RUN_REPAYS / ATTN_RUN_LONE + 5 };
@@ -171,7 +175,8 @@ START_TEST(whole_alone_shows_nothing)
     for (size_t i = 1; i < N; i++)
         seq[i].T = 1;
     a.only = b.only = ATTN_ACT_LOGITS;
-    struct attn_run *r = small_run(FIRST + N - 1, N, 0, 2, &watch, 1), *beside = small_run(FIRST + N - 1, N, 0, 2, both, 2);
+    struct attn_run *r = small_run(FIRST + N - 1, N, 0, 2, &watch, 1),
+        *beside = small_run(FIRST + N - 1, N, 0, 2, both, 2);
     small_forward(r, small.ids, seq, N);
     small_forward(beside, small.ids, seq, N);
     attn_run_free(r);
@@ -215,7 +220,8 @@ static bool same_alone(const struct keep *batch, size_t seq, const struct kept *
     return x && x->n == alone->n && memcmp(x->data, alone->data, x->n * sizeof(float)) == 0;
 }
 
-/* The sentences of a batch share products but have the same bits as alone, and so do logits if nothing else is watched. */
+/* The sentences of a batch share products but have the same bits as alone, and so do logits if nothing
+ * else is watched. */
 START_TEST(batch_does_not_change_a_bit)
 {
     static const size_t lengths[] = {5, 1, 70, 64, 3};
@@ -312,7 +318,8 @@ END_TEST
 /* Compares the rows of an activation for a text with those for a longer one. */
 static void expect_prefix(const struct kept *x, const struct kept *y)
 {
-    size_t rx = x->shape[x->ndim - 2], ry = y->shape[y->ndim - 2], cx = x->shape[x->ndim - 1], cy = y->shape[y->ndim - 1];
+    size_t rx = x->shape[x->ndim - 2], ry = y->shape[y->ndim - 2], cx = x->shape[x->ndim - 1],
+        cy = y->shape[y->ndim - 1];
     size_t heads = x->ndim == 3 ? x->shape[0] : 1, cols = cx < cy ? cx : cy;
     for (size_t h = 0; h < heads; h++)
         for (size_t t = 0; t < rx; t++) {
@@ -421,8 +428,8 @@ static bool same(const char *name)
     return memcmp(x->data, y->data, x->n * sizeof(float)) == 0;
 }
 
-/* If the pattern of a head is set to zero its context becomes zero.  Earlier activations do not change, and watchers see the
- * edited pattern. */
+/* If the pattern of a head is set to zero its context becomes zero.  Earlier activations do not change, and watchers
+ * see the pattern as edited. */
 START_TEST(zeroing_a_head_reaches_the_context)
 {
     struct edit e = {.act = ATTN_ACT_PATTERN, .layer = 1, .head = 4, .set = 0};
@@ -496,7 +503,8 @@ START_TEST(every_edit_flows_on)
 {
     setup_model(_i);
     int act = _i / SMALL_MODELS;
-    struct edit e = {.act = act, .layer = act == ATTN_ACT_EMBED || act == ATTN_ACT_POS_EMBED || act >= ATTN_ACT_NORM_FINAL ? -1 : 1,
+    struct edit e = {.act = act,
+                     .layer = act == ATTN_ACT_EMBED || act == ATTN_ACT_POS_EMBED || act >= ATTN_ACT_NORM_FINAL ? -1 : 1,
                      .set = 0.125f};
     run_all(&a, T, 1);
     run_edited(&b, &e);

@@ -1,4 +1,5 @@
-/* The files that courses write: opened as they are, every recorded activation, the tokens of a text and how it goes on. */
+/* The files that courses write: opened as they are, every recorded activation, the tokens of a text and how
+ * it goes on. */
 #include "suites.h"
 
 #include "golden.h"
@@ -23,7 +24,10 @@ static const struct student { const char *name, *file; bool tokens; const char *
 enum { STUDENTS = sizeof students / sizeof *students };
 
 static const char *directory_of(const struct student *s) { return printed("tests/golden/student/%s", s->name); }
-static const char *path_of(const struct student *s) { return *s->file ? printed("%s/%s", directory_of(s), s->file) : directory_of(s); }
+static const char *path_of(const struct student *s)
+{
+    return *s->file ? printed("%s/%s", directory_of(s), s->file) : directory_of(s);
+}
 
 static cJSON *read_expected(const struct student *s, int32_t **ids, size_t *T)
 {
@@ -42,9 +46,9 @@ static const struct { const char *file, *act; bool layers; } recorded[] = {
     {"embeddings", "blocks.0.resid_pre", false}, {"attn_pattern", "attn.pattern", true}, {"attn_out", "attn.out", true},
     {"mlp_out", "mlp.out", true}, {"resid_post", "resid_post", true}, {"logits", "logits", false}};
 
-/* References are in double precision from the stored weights.  A float32 rounding is 2^-24, 6e-8, of the terms of a sum, which
- * are as large as the largest number of an array: two layers with some ten sums each come to at most 1.5e-6 of it in these models.
- * The other GELU, or a forgotten bias, would be seen at 1e-3. */
+/* References are in double precision from the stored weights.  A float32 rounding is 2^-24, 6e-8, of the terms of a
+ * sum, which are as large as the largest number of an array: two layers with some ten sums each come to at most 1.5e-6
+ * of it in these models.  The other GELU, or a forgotten bias, would be seen at 1e-3. */
 static const double BOUND = 4e-6;
 
 static double largest(const float *x, size_t n)
@@ -59,7 +63,8 @@ static void compare(const char *name, const float *x, const float *want, size_t 
 {
     double bound = BOUND * largest(want, n);
     for (size_t i = 0; i < n; i++)
-        ck_assert_msg(fabs((double)x[i] - (double)want[i]) <= bound, "%s[%zu] is %.9g, expected %.9g", name, i, (double)x[i],
+        ck_assert_msg(fabs((double)x[i] - (double)want[i]) <= bound,
+                      "%s[%zu] is %.9g, expected %.9g", name, i, (double)x[i],
                       (double)want[i]);
 }
 
@@ -170,7 +175,8 @@ START_TEST(it_goes_on_as_recorded)
     const struct student *s = &students[_i];
     cJSON *expected = golden_read(printed("%s/expected/expected.json", directory_of(s))), *want;
     char *list = cJSON_PrintUnformatted(golden_get(expected, "ids"));
-    const struct said *said = succeed(printed("$A generate -q -m %s --ids '%.*s' --format json -n 12 --ignore-eos", path_of(s),
+    const struct said *said =
+        succeed(printed("$A generate -q -m %s --ids '%.*s' --format json -n 12 --ignore-eos", path_of(s),
                                               (int)strlen(list) - 2, list + 1));
     cJSON *j = cJSON_ParseWithLength(said->text, said->len);
     size_t n = (size_t)golden_number(j, "n_prompt");

@@ -40,7 +40,8 @@ static double score(const char *text)
     ck_assert_uint_lt(tokens->n, sizeof ids / sizeof *ids);
     for (size_t i = 0; i < tokens->n; i++)
         ids[i] = tokens->tok[i].id;
-    ck_assert_msg(!attn_score(logprob, model, ids, tokens->n, &(struct attn_score_opts){.stride = 128, .threads = 1}, &err), "%s", err.msg);
+    ck_assert_msg(!attn_score(logprob, model, ids, tokens->n, &(struct attn_score_opts){.stride = 128, .threads = 1},
+                              &err), "%s", err.msg);
     for (size_t i = 1; i < tokens->n; i++)
         sum += logprob[i];
     attn_tokens_free(tokens);
@@ -84,7 +85,8 @@ START_TEST(sentences_are_likelier_than_their_words_shuffled)
     if (f) {
         fclose(f);
         ck_assert_int_gt(n, 100);
-        ck_assert_msg(likelier >= 0.95 * n, "%d of %d", likelier, n);  /* 197 of 200 with the shipped weights; guessing: half */
+        /* 197 of 200 with the shipped weights; guessing: half */
+        ck_assert_msg(likelier >= 0.95 * n, "%d of %d", likelier, n);
     }
 }
 END_TEST
@@ -92,24 +94,30 @@ END_TEST
 /* Told as `heads` tells it, of texts in which nothing but looking back helps. */
 START_TEST(heads_have_names)
 {
-    expect_exactly("$A heads -m tiny --repeat 24 --format json | jq -c '[([.rows[].previous] | max > 0.7), ([.rows[].induction] | max > 0.5)]'",
+    expect_exactly("$A heads -m tiny --repeat 24 --format json | jq -c '[([.rows[].previous] | "
+                   "max > 0.7), ([.rows[].induction] | max > 0.5)]'",
                    "[true,true]\n");
 }
 END_TEST
 
 static const char *const prompts[] = {
-    "Once upon a time", "One day, a little boy named Tim", "Lily was sad because", "There was a small bird who", "Ben and Mia like to play",
-    "In the forest lived an old", "The dog ran to the", "Tom saw a big", "The sun was shining and", "Mom said, \"Let us",
+    "Once upon a time", "One day, a little boy named Tim", "Lily was sad because", "There was a small bird who",
+    "Ben and Mia like to play",
+    "In the forest lived an old", "The dog ran to the", "Tom saw a big", "The sun was shining and",
+    "Mom said, \"Let us",
 };
 
-/* Greedy decoding of small models tends to go round in circles.  Here eight tokens do not come twice, and that is not because a
- * text ends in the middle of a sentence. */
+/* Greedy decoding of small models tends to go round in circles.  Here eight tokens do not come twice, and that is not
+ * because a text ends in the middle of a sentence. */
 START_TEST(texts_go_on)
 {
-    static const char seen[] = "jq -c '[.tokens[].id] as $t | [range(0; ($t | length) - 7) as $i | $t[$i:$i + 8] | tostring] | "
-                               "[length == (unique | length)]' $D/said; jq -c '[.stop != \"eos\" or (.text | test(\"[.!?\\\"]\\\\s*$\"))]' $D/said";
+    static const char seen[] =
+        "jq -c '[.tokens[].id] as $t | [range(0; ($t | length) - 7) as $i | $t[$i:$i + 8] | tostring] | "
+                               "[length == (unique | length)]' $D/said; jq -c '[.stop != \"eos\" or (.text | "
+                               "test(\"[.!?\\\"]\\\\s*$\"))]' $D/said";
     for (size_t i = 0; i < sizeof prompts / sizeof *prompts; i++)
-        expect_exactly(printed("$A generate -q -m tiny -s '%s' -n 60 --format json >$D/said; %s", prompts[i], seen), "[true]\n[true]\n");
+        expect_exactly(printed("$A generate -q -m tiny -s '%s' -n 60 --format json >$D/said; %s", prompts[i], seen),
+                       "[true]\n[true]\n");
 }
 END_TEST
 

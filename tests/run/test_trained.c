@@ -1,6 +1,6 @@
-/* A trained checkpoint by another author: a GPT of three layers that sorts six letters, with activations recorded by its author
- * and a separate output layer.  It is kept outside the repository in $ATTN_SHARED; if it is absent the suite reports that and
- * passes. */
+/* A trained checkpoint by another author: a GPT of three layers that sorts six letters, with activations recorded by
+ * its author and a separate output layer.  It is kept outside the repository in $ATTN_SHARED; without it the suite says
+ * so and passes. */
 #include "suites.h"
 
 #include "golden.h"
@@ -25,7 +25,8 @@ static const char *shared(const char *file)
     static unsigned next;
     char *path = buf[next++ % 4];
     const char *root = getenv("ATTN_SHARED");
-    snprintf(path, sizeof buf[0], "%s/real-checkpoint-sort%s%s", root && *root ? root : "../shared", *file ? "/" : "", file);
+    snprintf(path, sizeof buf[0],
+             "%s/real-checkpoint-sort%s%s", root && *root ? root : "../shared", *file ? "/" : "", file);
     return path;
 }
 
@@ -66,8 +67,8 @@ static float *recorded(const cJSON *all, const char *key, size_t *n)
 
 /* ---- his weights, as Hugging Face would store them ---- */
 
-/* The converted file beside them lacks three biases, so the author's own is converted here: minGPT stores linear layers as
- * [out, in], GPT-2 as [in, out]. */
+/* The converted file beside them lacks three biases, so the author's own is converted here: minGPT stores linear layers
+ * as [out, in], GPT-2 as [in, out]. */
 static struct attn_st_tensor turned(const struct attn_st_tensor *t)
 {
     struct attn_st_tensor out = *t;
@@ -121,15 +122,19 @@ static void expect_close(const char *what, const float *got, const float *want, 
         if (isinf(want[i]))
             ck_assert_msg(got[i] == want[i], "%s[%zu] is %g", what, i, (double)got[i]);
         else
-            ck_assert_msg(fabs((double)got[i] - (double)want[i]) <= BOUND * fmax(1, fabs((double)want[i])), "%s[%zu] is %.9g, not %.9g",
+            ck_assert_msg(fabs((double)got[i] - (double)want[i]) <= BOUND * fmax(1, fabs((double)want[i])),
+                          "%s[%zu] is %.9g, not %.9g",
                           what, i, (double)got[i], (double)want[i]);
 }
 
 static const struct { const char *theirs, *ours; } names[] = {
     {"tok_emb", "embed"}, {"x", "blocks.0.resid_pre"}, {"ln1", "blocks.0.norm1"}, {"q", "blocks.0.attn.q"},
-    {"k", "blocks.0.attn.k"}, {"v", "blocks.0.attn.v"}, {"att", "blocks.0.attn.scores"}, {"attSm", "blocks.0.attn.pattern"},
-    {"y", "blocks.0.attn.context"}, {"yProj", "blocks.0.attn.out"}, {"attnResid", "blocks.0.resid_mid"}, {"ln2", "blocks.0.norm2"},
-    {"fc", "blocks.0.mlp.pre"}, {"gelu", "blocks.0.mlp.post"}, {"mlp", "blocks.0.mlp.out"}, {"mlpResid", "blocks.0.resid_post"},
+    {"k", "blocks.0.attn.k"}, {"v", "blocks.0.attn.v"}, {"att", "blocks.0.attn.scores"},
+    {"attSm", "blocks.0.attn.pattern"},
+    {"y", "blocks.0.attn.context"}, {"yProj", "blocks.0.attn.out"}, {"attnResid", "blocks.0.resid_mid"},
+    {"ln2", "blocks.0.norm2"},
+    {"fc", "blocks.0.mlp.pre"}, {"gelu", "blocks.0.mlp.post"}, {"mlp", "blocks.0.mlp.out"},
+    {"mlpResid", "blocks.0.resid_post"},
     {"block0", "blocks.0.resid_post"}, {"block1", "blocks.1.resid_post"}, {"block2", "blocks.2.resid_post"},
     {"ln_f", "norm_final"}, {"lm_head", "logits"}};
 
@@ -174,12 +179,14 @@ START_TEST(as_in_double_precision)
 {
     if (absent())
         return;
-    cJSON *expected = golden_read(shared("expected.json")), *all = golden_read(shared("gpt-nano-sort-t0-partials.json"));
+    cJSON *expected = golden_read(shared("expected.json")),
+        *all = golden_read(shared("gpt-nano-sort-t0-partials.json"));
     const cJSON *one = cJSON_GetArrayItem(golden_get(expected, "cases"), _i);
     struct keep *k = calloc(1, sizeof *k);
     size_t n;
     run_sentence(k, all, (size_t)_i);
-    float *logits = golden_floats(golden_get(one, "logits"), &n), *pattern = golden_floats(golden_get(one, "attention"), &n);
+    float *logits = golden_floats(golden_get(one, "logits"), &n),
+        *pattern = golden_floats(golden_get(one, "attention"), &n);
     expect_close("logits", keep_find(k, "logits", 0)->data, logits, T * 3);
     for (size_t layer = 0; layer < 3; layer++) {
         char name[64];
@@ -198,7 +205,8 @@ START_TEST(another_layout_is_refused)
 {
     if (absent())
         return;
-    char *dir = hf_dir(), *to = hf_path(dir, "model.safetensors"), *from = realpath(shared("mingpt-layout/model.safetensors"), NULL);
+    char *dir = hf_dir(), *to = hf_path(dir, "model.safetensors"),
+        *from = realpath(shared("mingpt-layout/model.safetensors"), NULL);
     copy_config(dir);
     ck_assert(from && symlink(from, to) == 0);
     made_refused(dir, "attn.c_attn.weight' has shape [144, 48], config.json expects [48, 144]");

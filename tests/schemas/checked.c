@@ -1,14 +1,16 @@
 /* checked.c - attn-cli, whose JSON is compared with the schemas that it prints, while others test it.
  *
- * Lies beside attn-cli and schemas/COMMAND.json, which is what `attn-cli help COMMAND --json` prints, and runs attn-cli with the
- * words and the status of its own.  What attn-cli writes as JSON then, to standard output or to files that the words name, is to be as one
- * of the schemas of the command says.  Each document, or line of one, adds a line to checked.log.
+ * Lies beside attn-cli and schemas/COMMAND.json, which is what `attn-cli help COMMAND --json` prints, and runs
+ * attn-cli with the words and the status of its own.  What attn-cli writes as JSON then, to standard output or to
+ * files that the words name, is to be as one of the schemas of the command says.  Each document, or line of one, adds
+ * a line to checked.log.
  *
  *     checked ...             as attn-cli
- *     checked --report        prints what fits no schema, and counts; ends with 1 if there is any such, or nothing at all
+ *     checked --report        prints what fits no schema, and counts; ends with 1 if anything does not fit, or if there
+ *                             was nothing to compare
  *
- * Where a run cannot write JSON, or its test is about the process (it ends it, or looks into it), attn-cli takes the place of
- * this program, so that nothing stands between. */
+ * Where a run cannot write JSON, or its test is about the process (it ends it, or looks into it), attn-cli takes the
+ * place of this program, so that nothing stands between. */
 #include "../support/schema.h"
 
 #include <dirent.h>
@@ -381,7 +383,8 @@ static int report(void)
             puts(line);
         *(fit ? &fits : &misfits) += 1;
     }
-    printf("test-schemas: %zu documents and lines of JSON fit %d schemas, %zu fit none\n", fits, cJSON_GetArraySize(schemas), misfits);
+    printf("test-schemas: %zu documents and lines of JSON fit %d schemas, %zu fit none\n", fits,
+           cJSON_GetArraySize(schemas), misfits);
     return misfits || !fits ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

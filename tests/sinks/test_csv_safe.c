@@ -35,14 +35,16 @@ static const char *const tables[] = {
 static void with_input(void)
 {
     shell_set_up();
-    succeed("printf '{\"id\":\"=cmd\",\"text\":\"=1 +2 -y\"}\\n{\"id\":\"@x\",\"ids\":[99999]}\\n{\"id\":\"-\\\\n\",\"text\":\"@+\"}\\n' >$D/in.ndjson");
+    succeed("printf '{\"id\":\"=cmd\",\"text\":\"=1 +2 "
+            "-y\"}\\n{\"id\":\"@x\",\"ids\":[99999]}\\n{\"id\":\"-\\\\n\",\"text\":\"@+\"}\\n' >$D/in.ndjson");
 }
 
 static const char *made(const char *line, const char *option)
 {
     const char *tail = strchr(line, ';');
     size_t len = tail ? (size_t)(tail - line) : strlen(line);
-    return printed("{ \"$A\" %.*s %s 2>/dev/null%s || test $? = 3; }%s", (int)len, line, option, tail ? " >/dev/null" : "", tail ? "; cat $D/out.csv" : "");
+    return printed("{ \"$A\" %.*s %s 2>/dev/null%s || test $? = 3; }%s", (int)len, line, option,
+                   tail ? " >/dev/null" : "", tail ? "; cat $D/out.csv" : "");
 }
 
 START_TEST(no_cell_is_a_formula)
@@ -50,7 +52,9 @@ START_TEST(no_cell_is_a_formula)
     char *plain = strdup(made(tables[_i], "")), *safe = strdup(made(tables[_i], "--csv-safe"));
     ck_assert_msg(succeed(printed("%s | " FORMULAS " | wc -l", plain))->text[0] != '0', "%s: no text begins so", plain);
     expect_exactly(printed("%s | " FORMULAS, safe), "");
-    expect_same(plain, printed("%s | sed -E \"s/(^|[,\\\"])'([=+@\\t\\r-]|\uFF1D|\uFF0B|\uFF0D|\uFF20|$)/\\1\\2/g\"", safe));         /* the quotes are all that differs */
+    /* the quotes are all that differs */
+    expect_same(plain,
+                printed("%s | sed -E \"s/(^|[,\\\"])'([=+@\\t\\r-]|\uFF1D|\uFF0B|\uFF0D|\uFF20|$)/\\1\\2/g\"", safe));
     free(plain);
     free(safe);
 }
@@ -58,10 +62,12 @@ END_TEST
 
 START_TEST(what_reads_tables_reads_these)
 {
-    succeed("\"$A\" run -m tiny -s " TEXT " --format tidy -o $D/plain.csv; \"$A\" run -m tiny -s " TEXT " --format tidy --csv-safe -o $D/safe.csv");
+    succeed("\"$A\" run -m tiny -s " TEXT " --format tidy -o $D/plain.csv; \"$A\" run -m tiny -s " TEXT
+            " --format tidy --csv-safe -o $D/safe.csv");
     expect("\"$A\" diff $D/safe.csv $D/plain.csv --exact", 0, "nothing differs");
     expect("\"$A\" plot $D/safe.csv --layer 0 --head 0 --show pattern", 0, "=");
-    succeed("\"$A\" run -m tiny -s " TEXT " --format csv -o $D/dir --csv-safe; \"$A\" run -m tiny -s " TEXT " --show pattern,context -o $D/dir.npz");
+    succeed("\"$A\" run -m tiny -s " TEXT " --format csv -o $D/dir --csv-safe; \"$A\" run -m tiny -s " TEXT
+            " --show pattern,context -o $D/dir.npz");
     expect("\"$A\" diff $D/dir $D/dir.npz", 0, "nothing differs");
     expect("jq -r .command $D/dir/manifest.json", 0, "--csv-safe");
 }
@@ -72,7 +78,8 @@ START_TEST(what_only_some_spreadsheets_run)
 {
     succeed("printf '{\"a\":0,\"\\uff1db\":1,\"\\uff0bc\":2,\"\\uff0dd\":3,\"\\uff20e\":4,\"\\uff1ef\":5}' >$D/v && "
             "\"$A\" init -q -o $D/m --vocab $D/v --n-layer 1 --n-head 1 --d-model 4");
-    expect_exactly("\"$A\" run -m $D/m -s 'a \uFF1Db \uFF0Bc \uFF0Dd \uFF20e \uFF1Ef' --show tokens --format csv --csv-safe | cut -d, -f3",
+    expect_exactly("\"$A\" run -m $D/m -s 'a \uFF1Db \uFF0Bc \uFF0Dd \uFF20e \uFF1Ef' --show tokens --format csv "
+                   "--csv-safe | cut -d, -f3",
                    "text\na\n'\uFF1Db\n'\uFF0Bc\n'\uFF0Dd\n'\uFF20e\n\uFF1Ef\n");
     succeed("printf '{\"id\":\"\\\\n=1\",\"ids\":[0]}\\n' >$D/n.ndjson");
     expect("\"$A\" batch -q -m $D/m -f $D/n.ndjson --format tidy --csv-safe --show embed", 0, "0,1,\"'\n=1\",embed");

@@ -34,7 +34,8 @@ static char *written(int threads, size_t n, size_t step, size_t *len)
     struct attn_lines *l;
     struct attn_out *o;
     char *got;
-    ck_assert(!attn_team_new(&team, threads, &err) && !attn_lines_new(&l, team, &err) && !attn_out_open_memory(&o, &err));
+    ck_assert(!attn_team_new(&team, threads, &err) && !attn_lines_new(&l, team, &err) &&
+              !attn_out_open_memory(&o, &err));
     for (size_t call = 0; call < 3; call++) {
         struct text text = { call * n, step };
         struct attn_row_printer rows = { n, most(&text), put, &text };
@@ -121,7 +122,8 @@ START_TEST(a_full_disk_ends_it)
     struct attn_out *o;
     struct text text = { 0, 100 };
     struct attn_row_printer rows = { 100000, most(&text), put, &text };
-    ck_assert(!attn_team_new(&team, 2, &err) && !attn_lines_new(&l, team, &err) && !attn_out_open(&o, "/dev/full", &err));
+    ck_assert(!attn_team_new(&team, 2, &err) && !attn_lines_new(&l, team, &err) &&
+              !attn_out_open(&o, "/dev/full", &err));
     ck_assert(!attn_lines_write(l, o, &rows, &err));
     attn_lines_flush(l);
     ck_assert(attn_out_failed(o));

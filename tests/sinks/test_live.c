@@ -16,7 +16,8 @@
 START_TEST(holds_the_model)
 {
     succeed(RUN "-m life -s 'Life is short'");
-    expect_exactly(HELD("x[\"model\"][\"name\"], x[\"named\"], x[\"model\"][\"n\"][\"dh\"], x[\"attention\"], (4 + size) % 8, n > 0"),
+    expect_exactly(HELD("x[\"model\"][\"name\"], x[\"named\"], x[\"model\"][\"n\"][\"dh\"], x[\"attention\"], (4 + "
+                        "size) % 8, n > 0"),
                    "life life 2 model 0 True\n");
 }
 END_TEST
@@ -26,14 +27,16 @@ START_TEST(holds_the_tokenizer)
     succeed(RUN "-m life -s 'Life is short'");
     expect_exactly(HELD("x[\"tokenizer\"][\"by\"], x[\"tokenizer\"][\"texts\"][0], x[\"before\"]"), "word Life []\n");
     succeed(RUN "-m tiny -s 'Lily lost'");
-    expect_exactly(HELD("x[\"tokenizer\"][\"by\"], len(x[\"tokenizer\"][\"texts\"]), x[\"ends\"]"), "bpe 8192 [8191]\n");
+    expect_exactly(HELD("x[\"tokenizer\"][\"by\"], len(x[\"tokenizer\"][\"texts\"]), x[\"ends\"]"),
+                   "bpe 8192 [8191]\n");
 }
 END_TEST
 
 START_TEST(says_how_it_was_run)
 {
     succeed(RUN "-m stacked --ids 1,2,3 --attention window:2 --scale 0.5 --dropout 0.25 --seed 7");
-    expect_exactly(HELD("x[\"attention\"], x[\"scaling\"], x[\"scale\"], x[\"dropout\"], x[\"dropoutSeed\"]"), "window:2 value 0.5 0.25 7\n");
+    expect_exactly(HELD("x[\"attention\"], x[\"scaling\"], x[\"scale\"], x[\"dropout\"], x[\"dropoutSeed\"]"),
+                   "window:2 value 0.5 0.25 7\n");
 }
 END_TEST
 

@@ -62,7 +62,8 @@ END_TEST
 
 #define OURS "{\"tool\":\"attn-cli\",\n\"version\":\"9\",\n\"files\":["
 #define OF_X "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
-#define SIZED(name, sha256, bytes) "\n{\"file\":\"" name "\",\"name\":\"x\",\"sha256\":\"" sha256 "\",\"bytes\":" bytes "}"
+#define SIZED(name, sha256, \
+              bytes) "\n{\"file\":\"" name "\",\"name\":\"x\",\"sha256\":\"" sha256 "\",\"bytes\":" bytes "}"
 #define ENTRY(name) SIZED(name, OF_X, "1")
 static const struct { const char *text; bool removed; } manifests[] = {
     { OURS ENTRY("victim") "\n]}\n", true },
@@ -71,7 +72,8 @@ static const struct { const char *text; bool removed; } manifests[] = {
     { OURS ENTRY("victim") "\n]}\n\n", false },
     { OURS ENTRY("victim") ",\n]}\n", false },
     { OURS ENTRY("victim") ENTRY("a") "\n]}\n", false },
-    { OURS ENTRY("victim") "," ENTRY("../out/victim") "\n]}\n", false },        /* one bad name invalidates the manifest */
+    /* one bad name invalidates the manifest */
+    { OURS ENTRY("victim") "," ENTRY("../out/victim") "\n]}\n", false },
     { OURS ENTRY("victim") "," ENTRY("/tmp/x") "\n]}\n", false },
     { OURS ENTRY("victim") "," ENTRY("..") "\n]}\n", false },
     { OURS ENTRY("victim") "," ENTRY("") "\n]}\n", false },

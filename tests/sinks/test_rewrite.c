@@ -1,5 +1,5 @@
-/* test_rewrite.c - runs that write over an older dump are killed at each of their system calls: what they leave is the old
- * dump, the new one, or a directory that readers refuse, and the next run leaves nothing of them. */
+/* test_rewrite.c - runs that write over an older dump are killed at each of their system calls: what they leave is the
+ * old dump, the new one, or a directory that readers refuse, and the next run leaves nothing of them. */
 #include "suites.h"
 #include "attn_tools.h"
 
@@ -85,7 +85,8 @@ static enum left what_is_left(const char *dir)
     struct attn_dump *d;
     struct attn_err err = {0};
     if (attn_dump_open(&d, dir, &err)) {
-        ck_assert_msg(strstr(err.msg, "has not finished") || strstr(err.msg, "no .npy and no .csv") || strstr(err.msg, "No such file"), "%s", err.msg);
+        ck_assert_msg(strstr(err.msg, "has not finished") || strstr(err.msg, "no .npy and no .csv") ||
+                      strstr(err.msg, "No such file"), "%s", err.msg);
         return REFUSED;
     }
     bool old = is_of(d, OLD_T, 5), new = is_of(d, NEW_T, 2);
@@ -138,7 +139,8 @@ static bool within(int one, int other)
         const char *path = scratch_path(printed("%s/%s", flat[other], e->d_name));
         size_t n, m;
         same = access(path, R_OK) == 0;
-        char *x = golden_text(scratch_path(printed("%s/%s", flat[one], e->d_name)), &n), *y = same ? golden_text(path, &m) : NULL;
+        char *x = golden_text(scratch_path(printed("%s/%s", flat[one], e->d_name)), &n),
+            *y = same ? golden_text(path, &m) : NULL;
         same = same && n == m && !memcmp(x, y, n);
         free(x);
         free(y);
@@ -211,7 +213,8 @@ START_TEST(what_somebody_changed_is_left_and_told)
     void *self = NULL;
     sinks_ck_run("npy", &older);
     sinks_write(&newer, "embed.npy", "mine");
-    ck_assert(!f->methods->open(&self, f, &newer.job, NULL) && !sinks_tell(f->methods, self, &newer, 2, NULL) && !f->methods->finish(self, NULL));
+    ck_assert(!f->methods->open(&self, f, &newer.job, NULL) && !sinks_tell(f->methods, self, &newer, 2, NULL) &&
+              !f->methods->finish(self, NULL));
     ck_assert_ptr_nonnull(f->methods->note(self));
     ck_assert_ptr_nonnull(strstr(f->methods->note(self), "embed.npy: is left there"));
     f->methods->close(self);

@@ -150,9 +150,11 @@ static const struct { const char *text; size_t len; const char *cell, *safe; } c
     { "a\nb", 3, "\"a\nb\"", "\"a\nb\"" },                       { "\r", 1, "\"\r\"", "\"'\r\"" },
     { "\0x", 2, "\uFFFDx", "\uFFFDx" },                            { "\xff", 1, "\uFFFD", "\uFFFD" },
     { "a\xe6\x97,", 4, "\"a\uFFFD,\"", "\"a\uFFFD,\"" },          { "日", 3, "日", "日" },
-    { "=1+2", 4, "=1+2", "'=1+2" },                                 { "=\"x\"", 4, "\"=\"\"x\"\"\"", "\"'=\"\"x\"\"\"" },
+    { "=1+2", 4, "=1+2", "'=1+2" },
+    { "=\"x\"", 4, "\"=\"\"x\"\"\"", "\"'=\"\"x\"\"\"" },
     { "+", 1, "+", "'+" },      { "-x", 2, "-x", "'-x" },           { "@a,b", 4, "\"@a,b\"", "\"'@a,b\"" },
-    { "\tx", 2, "\tx", "'\tx" }, { " =1", 3, "\" =1\"", "\" =1\"" }, { "'=", 2, "'=", "'=" }, { "a=1", 3, "a=1", "a=1" },
+    { "\tx", 2, "\tx", "'\tx" }, { " =1", 3, "\" =1\"", "\" =1\"" }, { "'=", 2, "'=", "'=" },
+    { "a=1", 3, "a=1", "a=1" },
 };
 
 START_TEST(csv_cells)
@@ -221,7 +223,8 @@ static const struct { const char *format, *show, *heads, *path, *says; } crowded
     { "csv", "pattern", NULL, NULL, "standard output takes one matrix of csv, but 8 matrices" },
     { "csv", "pattern", NULL, "-", ", or give a directory: run -s 'Life is' --format csv -o DIR" },
     { "csv", "tokens,blocks.0.attn.context", NULL, NULL, "2 tables (one of tokens)" },
-    { "csv", "pattern", "0", "/tmp/attn-never.csv", "/tmp/attn-never.csv takes one matrix of csv, but 2 matrices are selected; select one, or give a directory: "
+    { "csv", "pattern", "0", "/tmp/attn-never.csv",
+      "/tmp/attn-never.csv takes one matrix of csv, but 2 matrices are selected; select one, or give a directory: "
       "run -s 'Life is' --format csv -o /tmp/attn-never" },
     { "csv", "pattern", "0", "/tmp/attn-never.CSV", "/tmp/attn-never.CSV takes one matrix of csv, but 2" },
     { "csv", "pattern", "0", "", "without a name" },
@@ -249,12 +252,14 @@ START_TEST(npy_header)
 {
     char header[ATTN_NPY_HEADER];
     attn_npy_header(header, (size_t[]){ 12, 7, 7 }, 3);
-    static const char start[] = "\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, 'shape': (12, 7, 7), } ";
+    static const char start[] =
+        "\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, 'shape': (12, 7, 7), } ";
     ck_assert_mem_eq(header, start, sizeof start - 1);
     ck_assert_int_eq(header[ATTN_NPY_HEADER - 2], ' ');
     ck_assert_int_eq(header[ATTN_NPY_HEADER - 1], '\n');
     ck_assert_uint_eq(sizeof header % 64, 0);
-    attn_npy_header(header, (size_t[]){ 1, 4611686018427387903u }, 2);  /* the most digits that an array in memory can have */
+    /* the most digits that an array in memory can have */
+    attn_npy_header(header, (size_t[]){ 1, 4611686018427387903u }, 2);
     ck_assert_ptr_nonnull(strstr(header + 10, "(1, 4611686018427387903), }"));
     attn_npy_header(header, (size_t[]){ 5 }, 1);        /* a tuple of one in Python */
     ck_assert_ptr_nonnull(strstr(header + 10, "(5,), }"));
@@ -269,7 +274,8 @@ static void ck_array(const char *data, int act, int layer, const size_t *heads, 
             for (size_t j = 0; j < cols; j++, data += sizeof(float)) {
                 float x, y = sinks_value(act, layer, n ? heads[k] : 0, t, j);
                 memcpy(&x, data, sizeof x);
-                ck_assert_msg(x == y, "activation %d, layer %d, element %zu %zu %zu: %g, not %g", act, layer, k, t, j, x, y);
+                ck_assert_msg(x == y,
+                              "activation %d, layer %d, element %zu %zu %zu: %g, not %g", act, layer, k, t, j, x, y);
             }
 }
 
@@ -324,7 +330,8 @@ START_TEST(npz_members_in_order)
     sinks_ck_run("npz", &s);
     char *zip = sinks_read(&s, NULL, &len);
     static const struct { const char *name; int act, layer; size_t cols, head; } want[] = {
-        { "blocks.0.attn.dots.npy", ATTN_ACT_DOTS, 0, 5, 2 }, { "blocks.0.attn.pattern.npy", ATTN_ACT_PATTERN, 0, 5, 2 },
+        { "blocks.0.attn.dots.npy", ATTN_ACT_DOTS, 0, 5, 2 },
+        { "blocks.0.attn.pattern.npy", ATTN_ACT_PATTERN, 0, 5, 2 },
         { "logits.npy", ATTN_ACT_LOGITS, -1, 6, 0 },
     };
     for (size_t i = 0; i < 3; i++) {

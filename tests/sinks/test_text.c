@@ -123,7 +123,8 @@ static void ck_grid(const struct attn_grid *g, const char *want)
 }
 
 static struct attn_token words[] = {
-    { .id = 7, .known = true, .text = "a", .text_len = 1 }, { .id = 12, .known = true, .text = "philosopher", .text_len = 11 },
+    { .id = 7, .known = true, .text = "a", .text_len = 1 },
+    { .id = 12, .known = true, .text = "philosopher", .text_len = 11 },
 };
 static struct attn_token ids[] = { { .id = 7 }, { .id = 12 } };
 

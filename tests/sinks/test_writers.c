@@ -11,13 +11,15 @@
 #include "made.h"
 #include "scratch.h"
 
-/* Large enough for files larger than a buffer, matrices of several bands, tidy rows of several stretches, and for threads to be
- * used at all. */
+/* Large enough for files larger than a buffer, matrices of several bands, tidy rows of several stretches, and for
+ * threads to be used at all. */
 enum { T = 300 };
-static const char config[] = "{\"model_type\": \"attn-decoder\", \"vocab_size\": 300, \"n_ctx\": 300, \"n_layer\": 2, \"n_head\": 3, "
+static const char config[] =
+    "{\"model_type\": \"attn-decoder\", \"vocab_size\": 300, \"n_ctx\": 300, \"n_layer\": 2, \"n_head\": 3, "
                              "\"d_model\": 12, \"residual\": true, \"output_projection\": true}";
 
-static const struct { const char *format, *result; } formats[] = {      /* what to compare; manifests contain all files' digests */
+/* what to compare; manifests contain all files' digests */
+static const struct { const char *format, *result; } formats[] = {
     {"csv", "manifest.json"}, {"npy", "manifest.json"}, {"npz", NULL}, {"json", NULL}, {"tidy", NULL},
 };
 
@@ -34,8 +36,8 @@ static void write_with(const char *format, const char *path, int threads)
         ids[i] = i * 7 % T;
     ck_assert(!attn_tokens_from_ids(&tokens, ids, T, &err));
     ck_assert(!attn_select_new(&what, m, NULL, "scores,pattern,context", NULL, NULL, &err));
-    const struct attn_sink_opts o = { .format = format, .path = path, .model = m, .select = what, .tokens = tokens, .command = "run",
-                                      .threads = threads };
+    const struct attn_sink_opts o = { .format = format, .path = path, .model = m, .select = what, .tokens = tokens,
+                                      .command = "run", .threads = threads };
     ck_assert_msg(!attn_sink_open(&sink, &o, &err), "%s", err.msg);
     const struct attn_observer watch = attn_sink_observer(sink);
     const struct attn_plan plan = { .rows = T, .seqs = 1, .threads = threads };
@@ -68,8 +70,10 @@ START_TEST(an_output_is_of_one_pass)
     struct attn_sink *sink;
     struct attn_run *run;
     const int32_t ids[] = {1, 2, 3};
-    ck_assert(!attn_tokens_from_ids(&tokens, ids, 3, &err) && !attn_select_new(&what, m, NULL, "pattern", NULL, NULL, &err));
-    const struct attn_sink_opts o = { .format = formats[_i].format, .path = scratch_path("x"), .model = m, .select = what, .tokens = tokens, .threads = 1 };
+    ck_assert(!attn_tokens_from_ids(&tokens, ids, 3, &err) &&
+              !attn_select_new(&what, m, NULL, "pattern", NULL, NULL, &err));
+    const struct attn_sink_opts o = { .format = formats[_i].format, .path = scratch_path("x"), .model = m,
+                                      .select = what, .tokens = tokens, .threads = 1 };
     ck_assert_msg(!attn_sink_open(&sink, &o, &err), "%s", err.msg);
     const struct attn_observer watch = attn_sink_observer(sink);
     const struct attn_plan plan = { .rows = 3, .seqs = 1, .threads = 1 };

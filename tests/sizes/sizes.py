@@ -15,8 +15,10 @@ import zipfile
 
 MOST = 2.6                              # sorting and hash tables that grow take somewhat more than twice the steps
 TEXT = "'Life is short'"
-CONFIG = {"model_type": "attn-decoder", "vocab_size": 6, "n_ctx": 64, "n_layer": 1, "n_head": 1, "n_kv_head": 1, "d_model": 3, "d_head": 2,
-          "d_value": 4, "d_mlp": 0, "position": "none", "norm": "none", "norm_eps": 1e-5, "mlp": "none", "mask": "causal", "scale": "sqrt",
+CONFIG = {"model_type": "attn-decoder", "vocab_size": 6, "n_ctx": 64, "n_layer": 1, "n_head": 1, "n_kv_head": 1,
+          "d_model": 3, "d_head": 2,
+          "d_value": 4, "d_mlp": 0, "position": "none", "norm": "none", "norm_eps": 1e-5, "mlp": "none",
+          "mask": "causal", "scale": "sqrt",
           "residual": False, "output_projection": False, "bias": False, "tied": True, "unembed": False}
 LETTERS = {"a": 0, "b": 1, " ": 2, "\u0120": 3, "0": 4, "\u00c3": 5, "\u00a9": 6}
 
@@ -36,7 +38,8 @@ def document(n, name="n%d"):
 
 
 def tidy(n):
-    put("d.csv", "name,layer,head,row,col,row_token,col_token,value\n" + "".join(f"n{i},,,0,0,a,b,1\n" for i in range(n)))
+    put("d.csv",
+        "name,layer,head,row,col,row_token,col_token,value\n" + "".join(f"n{i},,,0,0,a,b,1\n" for i in range(n)))
 
 
 def npy(shape=(1, 1)):
@@ -58,7 +61,8 @@ def folder(n):
 def listed(n):
     put("d/n7.npy", npy())
     line = '\n{"file":"n%d.npy","name":"n%d","sha256":"' + "0" * 64 + '","bytes":132}'
-    put("d/manifest.json", '{"tool":"attn-cli",\n"command":"run",\n"files":[' + ",".join(line % (i, i) for i in range(n)) + "\n]}\n")
+    put("d/manifest.json",
+        '{"tool":"attn-cli",\n"command":"run",\n"files":[' + ",".join(line % (i, i) for i in range(n)) + "\n]}\n")
 
 
 def heads(n):
@@ -78,13 +82,16 @@ def index(n):
     safetensors(1)
     os.rename("m/model.safetensors", "m/x.safetensors")
     put("m/model.safetensors.index.json", {"weight_map": {f"t{i}": "x.safetensors" for i in range(n)}})
-    put("m/config.json", {"model_type": "gpt2", "n_layer": 1, "n_head": 1, "n_embd": 2, "vocab_size": 7, "n_positions": 9})
+    put("m/config.json",
+        {"model_type": "gpt2", "n_layer": 1, "n_head": 1, "n_embd": 2, "vocab_size": 7, "n_positions": 9})
 
 
 def tokenizer(n, vocab=None, merges=(), added=()):
     vocab = vocab or LETTERS
-    put("m/tokenizer.json", {"added_tokens": list(added), "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False},
-                             "decoder": {"type": "ByteLevel"}, "model": {"type": "BPE", "vocab": vocab, "merges": list(merges)}})
+    put("m/tokenizer.json",
+        {"added_tokens": list(added), "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False},
+                             "decoder": {"type": "ByteLevel"},
+                             "model": {"type": "BPE", "vocab": vocab, "merges": list(merges)}})
 
 
 def words(n):
@@ -103,7 +110,8 @@ def many_vocab(n):
 
 
 def added(n, text="x%d"):
-    tokenizer(n, LETTERS, (), [{"id": 10 + i, "content": text % i if "%" in text else text * (i + 1)} for i in range(n)])
+    tokenizer(n, LETTERS, (),
+              [{"id": 10 + i, "content": text % i if "%" in text else text * (i + 1)} for i in range(n)])
 
 
 def text_of(what):
@@ -145,7 +153,8 @@ def spec(what):
 def sidecar(n):
     put("s.txt", "Life is\n")
     subprocess.run([os.environ["A"], "batch", "-q", "-m", "life", "-f", "s.txt", "-o", "o.nd"], check=True)
-    put("o.nd.json", open("o.nd.json").read().replace('"options":{', '"options":{' + "".join(f'"o{i}":"",' for i in range(n))))
+    put("o.nd.json",
+        open("o.nd.json").read().replace('"options":{', '"options":{' + "".join(f'"o{i}":"",' for i in range(n))))
 
 
 def config(n):
@@ -176,9 +185,11 @@ ROWS = [
     ("keys of a config", config, "$A info -m ./m"),
     ("words of a vocabulary, one misspelt", words, "$A tokenize -m ./m -s w0x"),
     ("tokens of a tokenizer", many_vocab, "$A tokenize -m ./m -s aab"),
-    ("merges that build on each other", long_merges, "head -c $n /dev/zero | tr '\\0' a | $A tokenize -m ./m -f - --format ids"),
+    ("merges that build on each other", long_merges,
+     "head -c $n /dev/zero | tr '\\0' a | $A tokenize -m ./m -f - --format ids"),
     ("added tokens", added, "$A tokenize -m ./m -s aab"),
-    ("added tokens, each the beginning of the next", lambda n: added(math.isqrt(12 * n), "q"), "$A tokenize -m ./m -s aab"),
+    ("added tokens, each the beginning of the next", lambda n: added(math.isqrt(12 * n), "q"),
+     "$A tokenize -m ./m -s aab"),
     ("a text without a space", text_of("a"), "$A tokenize -m ./m -f t.txt --format ids"),
     ("a text of spaces", text_of(" "), "$A tokenize -m ./m -f t.txt --format ids"),
     ("a text of digits", text_of("0"), "$A tokenize -m ./m -f t.txt --format ids"),
@@ -188,7 +199,8 @@ ROWS = [
     ("records with an unknown word", lines("Lyfe\n"), "$A batch -q -m life -f r.txt --format summary"),
     ("blank records", lines("\n"), "$A batch -q -m life -f r.txt --format summary"),
     ("records that are no JSON", lines("{\n"), "$A batch -q -m life -f r.txt --input ndjson --format summary"),
-    ("one record with an open quote", lambda n: put("r.txt", 'text\n"' + "a\n" * n), "$A batch -q -m life -f r.txt --input csv --format summary"),
+    ("one record with an open quote", lambda n: put("r.txt", 'text\n"' + "a\n" * n),
+     "$A batch -q -m life -f r.txt --input csv --format summary"),
     ("layers that are asked for", spec("0"), "$A run -m life -s Life --layer $(cat args)"),
     ("names that are asked for", spec("pattern"), "$A run -m life -s Life --show $(cat args)"),
     ("options of a sidecar", sidecar, "$A merge o.nd -o all"),
@@ -201,7 +213,8 @@ def steps(make, line, n):
     with tempfile.TemporaryDirectory() as top:
         os.chdir(top)
         make(n)
-        done = subprocess.run(["taskset", "-c", "0", "bash", "-c", line], env=dict(os.environ, STEPS="steps", n=str(n)), stdin=subprocess.DEVNULL,
+        done = subprocess.run(["taskset", "-c", "0", "bash", "-c", line], env=dict(os.environ, STEPS="steps", n=str(n)),
+                              stdin=subprocess.DEVNULL,
                               capture_output=True, timeout=300)
         with open("steps") as f:
             count = int(f.read())
@@ -221,7 +234,8 @@ def main():
         verdict = "  too many" if many > MOST * few else ""
         slow += bool(verdict)
         small += few < n // 100
-        print(f"{name:46}{few:12}{many:12}{many / few:7.2f}{verdict}  ({status}{': ' + said[:60] if said else ''})", flush=True)
+        print(f"{name:46}{few:12}{many:12}{many / few:7.2f}{verdict}  ({status}{': ' + said[:60] if said else ''})",
+              flush=True)
     print(f"{slow} of {len(ROWS)} readers take more than {MOST} times the steps for twice the things")
     return slow > 0 or small > 0
 

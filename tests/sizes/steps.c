@@ -1,5 +1,5 @@
-/* steps.c - counts the steps of a program that was compiled with -fsanitize-coverage=trace-pc: each basic block that runs
- * calls the function below.  At the end the number goes to the file that STEPS names. */
+/* steps.c - counts the steps of a program that was compiled with -fsanitize-coverage=trace-pc: each basic block that
+ * runs calls the function below.  At the end the number goes to the file that STEPS names. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

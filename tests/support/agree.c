@@ -26,10 +26,11 @@ static const double *weight_of(void *ctx, const char *name)
     return a->weight(a->weights, name);
 }
 
-/* The largest error of float32 against double over up to three layers of these sizes, relative to 1 or the largest number of
- * the activation.  Typical is 3e-7, and ten times that where norms follow each other without a residual stream.  Unscaled
- * scores of up to a few hundred, rounded at 2^-24 of that, make a sharp softmax lose a hundred times as much, which later
- * layers inherit.  A norm after a branch enlarges a small one, with its roundings: the worst of 2400 models was at 1.1e-5. */
+/* The largest error of float32 against double over up to three layers of these sizes, relative to 1 or the largest
+ * number of the activation.  Typical is 3e-7, and ten times that where norms follow each other without a residual
+ * stream.  Unscaled scores of up to a few hundred, rounded at 2^-24 of that, make a sharp softmax lose a hundred times
+ * as much, which later layers inherit.  A norm after a branch enlarges a small one, with its roundings: the worst of
+ * 2400 models was at 1.1e-5. */
 static double bound(const struct ref_config *c)
 {
     return !c->scale ? 2e-4 : c->post ? 3e-5 : 8e-6;
@@ -51,7 +52,8 @@ static void compare_in(struct state *s, size_t seq, const char *name, const doub
     bool pattern = a->act == ATTN_ACT_PATTERN || a->act == ATTN_ACT_NORMS || a->act == ATTN_ACT_ROLLOUT;
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(want[i]) || (pattern && want[i] == 0))    /* hidden positions are exactly -inf or 0 */
-            ck_assert_msg(a->data[i] == (float)want[i], "%s[%zu] is %g, expected %g\n%s", name, i, (double)a->data[i], want[i],
+            ck_assert_msg(a->data[i] == (float)want[i],
+                          "%s[%zu] is %g, expected %g\n%s", name, i, (double)a->data[i], want[i],
                           s->a->about);
         else
             worst = worse(worst, fabs(a->data[i] - want[i]) / scale);
@@ -104,23 +106,28 @@ static void judge(const struct state *s, int T, int Tk)
     free(s->kept);
 }
 
-/* The parts of a logit add up to it.  Each of them, and each number of the stream, is rounded to 24 bits a few times. */
+/* The parts of a logit add up to it.  Each of them, and each number of the stream, is rounded to 24 bits
+ * a few times. */
 static void check_attribution(const struct agree *a, const int32_t *ids, int T)
 {
     struct attn_err err = {0};
     struct attn_model *m = NULL;
     struct attn_tokens *tokens = NULL;
     int32_t foil = agree_pick(a->config->V);
-    struct attn_attribute_opts o = {.target = agree_pick(a->config->V), .foil = agree_pick(2) ? &foil : NULL, .threads = 1,
+    struct attn_attribute_opts o = {.target = agree_pick(a->config->V), .foil = agree_pick(2) ? &foil : NULL,
+                                    .threads = 1,
                                     .pos = agree_pick(2) ? -1 : agree_pick(T), .neurons = (size_t)agree_pick(3)};
-    ck_assert_msg(!attn_model_open(&m, a->dir, &err) && !attn_tokens_from_ids(&tokens, ids, (size_t)T, &err), "%s", err.msg);
+    ck_assert_msg(!attn_model_open(&m, a->dir, &err) && !attn_tokens_from_ids(&tokens, ids, (size_t)T, &err),
+                  "%s", err.msg);
     struct attn_attribution found = {.model = m, .tokens = tokens, .o = &o};
     int rc = attn_attribution_find(&found, &err);
     double size = 1;
     for (size_t i = 0; i < found.n; i++)
         size += fabs(found.part[i].value);
-    ck_assert_int_eq(rc != 0, !a->config->residual || !a->config->unembed || a->config->after || a->config->post_norm_residual);
-    ck_assert_msg(fabs(found.sum - found.logit) <= 4e-6 * size, "the parts add up to %.9g, the logit is %.9g\n%s", found.sum,
+    ck_assert_int_eq(rc != 0,
+                     !a->config->residual || !a->config->unembed || a->config->after || a->config->post_norm_residual);
+    ck_assert_msg(fabs(found.sum - found.logit) <= 4e-6 * size,
+                  "the parts add up to %.9g, the logit is %.9g\n%s", found.sum,
                   found.logit, a->about);
     attn_attribution_free(&found);
     attn_tokens_free(tokens);

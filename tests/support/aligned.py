@@ -36,7 +36,8 @@ def main():
             continue
         most = max(map(ends, table), key=len, default=[])
         seen[1] += len(table) > 1
-        wrong += [f"not below the others: {row}" for row in table if len(table) > 1 and not set(ends(row)[1:]) <= set(most)]
+        wrong += [f"not below the others: {row}" for row in table if len(table) > 1 and
+                  not set(ends(row)[1:]) <= set(most)]
         table = []
     print("\n".join(wrong), end="\n" if wrong else "")
     print(f"aligned: {seen[0]} lines of diagrams, {seen[1]} tables; {len(wrong)} complaints")

@@ -18,7 +18,8 @@ struct asked asked_open(const char *checkpoint)
     struct asked a = {0};
     struct attn_err err = {0};
     snprintf(a.dir, sizeof a.dir, "tests/golden/checkpoints/%s", checkpoint);
-    ck_assert_msg(!attn_model_open(&a.model, a.dir, &err) && !attn_tokenizer_open(&a.tokenizer, a.dir, &err), "%s", err.msg);
+    ck_assert_msg(!attn_model_open(&a.model, a.dir, &err) && !attn_tokenizer_open(&a.tokenizer, a.dir, &err),
+                  "%s", err.msg);
     return a;
 }
 
@@ -56,7 +57,8 @@ struct attn_tokens *asked_tokens(const int32_t *ids, size_t n)
     return t;
 }
 
-struct attn_metric *asked_metric(const struct asked *a, const char *text, const int32_t *ids, size_t n, const int32_t *reference)
+struct attn_metric *asked_metric(const struct asked *a, const char *text, const int32_t *ids, size_t n,
+                                 const int32_t *reference)
 {
     struct attn_err err = {0};
     struct attn_metric *m = NULL;
@@ -75,7 +77,8 @@ double asked_limit(double float32, double size)
     return fmax(6 * float32, 6e-6 * size);
 }
 
-struct asked_editor asked_edit(const struct asked *a, const char *const *edits, size_t n, const struct attn_tokens *text,
+struct asked_editor asked_edit(const struct asked *a, const char *const *edits, size_t n,
+                               const struct attn_tokens *text,
                                const struct attn_tokens *from, const struct attn_plan *plan)
 {
     struct asked_editor e = {0};
@@ -86,13 +89,15 @@ struct asked_editor asked_edit(const struct asked *a, const char *const *edits, 
         char edit[300];
         const char *file = strstr(edits[i], "vector.npy");
         snprintf(edit, sizeof edit, "%.*s%s%s%s%s", file ? (int)(file - edits[i]) : (int)strlen(edits[i]), edits[i],
-                 file ? "tests/golden/ask/" : "", file ? strrchr(a->dir, '/') + 1 : "", file ? "/" : "", file ? file : "");
+                 file ? "tests/golden/ask/" : "", file ? strrchr(a->dir, '/') + 1 : "", file ? "/" : "",
+                 file ? file : "");
         rc = attn_edits_parse(&e.list, edit, &err);
     }
     for (size_t i = 0; i < text->n; i++)
         ids[i] = text->tok[i].id;
     struct attn_editor_opts o = {.edits = e.list, .model = a->model, .from = from, .plan = *plan};
-    rc = rc || (n && (attn_editor_new(&e.editor, &o, &err) || attn_editor_text(e.editor, 0, ids, text->n, false, &err) ||
+    rc = rc ||
+        (n && (attn_editor_new(&e.editor, &o, &err) || attn_editor_text(e.editor, 0, ids, text->n, false, &err) ||
                       attn_editor_start(e.editor, &err)));
     ck_assert_msg(!rc, "%s", err.msg);
     return e;

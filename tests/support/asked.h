@@ -17,13 +17,16 @@ const char *asked_path(const char *checkpoint, const char *file);
 size_t asked_ids(int32_t ids[ASKED_IDS], const cJSON *list);
 struct attn_tokens *asked_tokens(const int32_t *ids, size_t n);
 /* A metric bound to the ids, and for kl to a run of `reference`, of n ids, too. */
-struct attn_metric *asked_metric(const struct asked *a, const char *text, const int32_t *ids, size_t n, const int32_t *reference);
-/* How far float32 may be from a number of that size: what the reference data calls fair, six times what was measured there. */
+struct attn_metric *asked_metric(const struct asked *a, const char *text, const int32_t *ids, size_t n,
+                                 const int32_t *reference);
+/* How far float32 may be from a number of that size: what the reference data calls fair, six times what
+ * was measured there. */
 double asked_limit(double float32, double size);
 
 /* An editor of a text, with edits as recorded: vector.npy in them is a file beside the checkpoint's answers. */
 struct asked_editor { struct attn_edits *list; struct attn_editor *editor; };
-struct asked_editor asked_edit(const struct asked *a, const char *const *edits, size_t n, const struct attn_tokens *text,
+struct asked_editor asked_edit(const struct asked *a, const char *const *edits, size_t n,
+                               const struct attn_tokens *text,
                                const struct attn_tokens *from, const struct attn_plan *plan);
 /* The same, with a list of strings; NULL: nothing is edited. */
 struct asked_editor asked_edit_list(const struct asked *a, const cJSON *list, const struct attn_tokens *text,

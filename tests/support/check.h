@@ -9,9 +9,9 @@
 
 #define _mark_point(file, line) (void)0
 
-/* Says that a test, or a part of one, is skipped for want of `what`, and how to `get` it, such as by a shell command; NULL
- * where nothing helps.  With ATTN_SKIP_NOTHING=1 the test fails if something does.  The runner counts the lines that
- * begin with SKIPPED. */
+/* Says that a test, or a part of one, is skipped for want of `what`, and how to `get` it, such as by a shell command;
+ * NULL where nothing helps.  With ATTN_SKIP_NOTHING=1 the test fails if something does.  The runner counts the lines
+ * that begin with SKIPPED. */
 void skipped(const char *what, const char *get);
 #define SKIPPED "skipped for want of "
 

@@ -1,7 +1,7 @@
 /* corpus.h - tests readers of untrusted files with a corpus of small files.
  *
- * tests/corpus/FORMAT/ holds them: y_why must be read, n_why must fail with a message that names the file and contains what its
- * suite expects. */
+ * tests/corpus/FORMAT/ holds them: y_why must be read, n_why must fail with a message that names the file and contains
+ * what the suite expects. */
 #ifndef TESTS_CORPUS_H
 #define TESTS_CORPUS_H
 

@@ -12,7 +12,8 @@
 
 enum { TEXTS = 3, LONGEST = 20 };      /* kept small, because the reference is slow */
 static const double TINY = 1e-12;        /* keeps divisors above 0 */
-static const double ROUNDINGS = 8;       /* at most, in the losses whose difference gives a slope; the small step magnifies them */
+/* at most, in the losses whose difference gives a slope; the small step magnifies them */
+static const double ROUNDINGS = 8;
 
 struct state {
     const struct agree *a;
@@ -75,7 +76,8 @@ static float at(const struct attn_mat *g, size_t i, size_t j)
     return g->transposed ? data[attn_mat_index(g, j) * g->ld + i] : data[i * g->ld + j];
 }
 
-/* Adds `by` or -by to each of the n weights; the signs follow from the seed, so that the same move can be repeated or reversed. */
+/* Adds `by` or -by to each of the n weights; the signs follow from the seed, so that the same move can be
+ * repeated or reversed. */
 static void move(double *x, size_t n, unsigned seed, double by)
 {
     unsigned kept = agree_seed;
@@ -129,7 +131,8 @@ static void compare_mat(struct state *s, const char *part, const struct attn_mat
         return;
     snprintf(name, sizeof name, "%s.weight", part);
     compare(s, name, g, in, out);
-    struct attn_mat bias = {.data = g->bias.data, .in = 1, .out = out, .transposed = true, .ld = 1, .group = g->group, .step = g->step};
+    struct attn_mat bias = {.data = g->bias.data, .in = 1, .out = out, .transposed = true, .ld = 1, .group = g->group,
+                            .step = g->step};
     snprintf(name, sizeof name, "%s.bias", part);
     if (g->bias.data)
         compare(s, name, &bias, 1, out);
@@ -147,7 +150,8 @@ static void compare_block(struct state *s, size_t layer)
 {
     const struct attn_block *g = &s->p->g.block[layer];
     const struct { const char *name; const struct attn_mat *mat; } mats[] = {
-        {"attn.q", &g->q}, {"attn.k", &g->k}, {"attn.v", &g->v}, {"attn.o", &g->o}, {"mlp.gate", &g->gate}, {"mlp.in", &g->in},
+        {"attn.q", &g->q}, {"attn.k", &g->k}, {"attn.v", &g->v}, {"attn.o", &g->o}, {"mlp.gate", &g->gate},
+        {"mlp.in", &g->in},
         {"mlp.out", &g->out}};
     char name[64];
     for (size_t i = 0; i < sizeof mats / sizeof *mats; i++) {
@@ -157,8 +161,10 @@ static void compare_block(struct state *s, size_t layer)
     const struct ref_config *c = s->a->config;
     const size_t d = (size_t)c->d, head = (size_t)c->dh;
     const struct { const char *name; const struct attn_norm *norm; size_t n; } norms[] = {
-        {"norm1", &g->norm1, d}, {"norm2", &g->norm2, d}, {"post1", &g->post1, d}, {"post2", &g->post2, d}, {"sum1", &g->sum1, d},
-        {"sum2", &g->sum2, d}, {"attn.q_norm", &g->q_norm, g->q_norm.span && !g->q_norm.own ? head : head * (size_t)c->H},
+        {"norm1", &g->norm1, d}, {"norm2", &g->norm2, d}, {"post1", &g->post1, d}, {"post2", &g->post2, d},
+        {"sum1", &g->sum1, d},
+        {"sum2", &g->sum2, d},
+        {"attn.q_norm", &g->q_norm, g->q_norm.span && !g->q_norm.own ? head : head * (size_t)c->H},
         {"attn.k_norm", &g->k_norm, g->k_norm.span && !g->k_norm.own ? head : head * (size_t)c->Hkv}};
     for (size_t i = 0; i < sizeof norms / sizeof *norms; i++) {
         snprintf(name, sizeof name, "blocks.%zu.%s", layer, norms[i].name);
@@ -206,19 +212,23 @@ static void differentiate(struct state *s, int T)
     struct attn_grad_plan plan = {.threads = 1 + agree_pick(3), .rows = 1, .longest = (size_t)T};
     struct attn_grad_batch b = {.ids = s->ids, .targets = s->targets, .T = s->T, .seqs = s->texts};
     double mean;
-    ck_assert_msg(attn_model_open(&s->model, s->a->dir, &err) == ATTN_OK && attn_params_new(&s->p, s->model, &err) == ATTN_OK &&
-                  attn_grad_new(&g, s->p, &plan, &err) == ATTN_OK && attn_grad_add(g, &mean, &b, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_msg(attn_model_open(&s->model, s->a->dir, &err) == ATTN_OK &&
+                  attn_params_new(&s->p, s->model, &err) == ATTN_OK &&
+                  attn_grad_new(&g, s->p, &plan, &err) == ATTN_OK && attn_grad_add(g, &mean, &b, &err) == ATTN_OK,
+                  "%s", err.msg);
     attn_grad_free(g);
     double want = loss(s);
     /* the library's logits are float32 */
-    ck_assert_msg(fabs(mean - want) <= 1e-5 * (1 + want), "the loss is %.9g, expected %.9g\n%s", mean, want, s->a->about);
+    ck_assert_msg(fabs(mean - want) <= 1e-5 * (1 + want),
+                  "the loss is %.9g, expected %.9g\n%s", mean, want, s->a->about);
     for (size_t i = 0; i < s->p->count; i++)
         s->norm += (double)s->p->grad[i] * (double)s->p->grad[i];
     s->norm = sqrt(s->norm);
 }
 
-/* The largest error of float32 against double over up to three layers, relative to the tensor's gradient plus a thousandth of
- * the whole.  Typical is 2e-6; worst are the keys' biases, whose gradient is 0 but for rounding errors. */
+/* The largest error of float32 against double over up to three layers, relative to the tensor's gradient
+ * plus a thousandth of the whole.  Typical is 2e-6; worst are the keys' biases, whose gradient is 0 but
+ * for rounding errors. */
 static const double BOUND = 3e-5;
 
 void derive_check(const struct agree *a, int T)

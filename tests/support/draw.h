@@ -1,5 +1,5 @@
-/* draw.h - random numbers for tests: a linear congruential generator, whose 24 upper bits are used; the same seed gives the
- * same numbers. */
+/* draw.h - random numbers for tests: the 24 upper bits of a linear congruential generator, the same for
+ * the same seed. */
 #ifndef TESTS_DRAW_H
 #define TESTS_DRAW_H
 

@@ -14,8 +14,8 @@ static void nanogpt_config(struct fam *f)
     fam_sizes(f, false);
     c->position = "learned", c->norm = "layernorm", c->mlp = kinds[kind];
     c->tied = often(), c->bias = often();
-    fam_put(f, "\"vocab_size\": %d, \"block_size\": %d, \"n_embd\": %d, \"n_head\": %d, \"n_layer\": %d", c->V, c->n_ctx, c->d,
-            c->H, c->L);
+    fam_put(f, "\"vocab_size\": %d, \"block_size\": %d, \"n_embd\": %d, \"n_head\": %d, \"n_layer\": %d", c->V,
+            c->n_ctx, c->d, c->H, c->L);
     if (pick(2))
         c->m = 4 * c->d;
     if (c->m != 4 * c->d || pick(2))
@@ -40,10 +40,11 @@ static void nanogpt_tensors(struct fam *f)
     hf_table(h, "embed", printed("%swte", f->prefix), (size_t)c->V, d);
     hf_table(h, "pos_embed", printed("%swpe", f->prefix), (size_t)c->n_ctx, d);
     for (int i = 0; i < c->L; i++) {
-        char *part[] = {strdup(fam_native(i, "attn.q")), strdup(fam_native(i, "attn.k")), strdup(fam_native(i, "attn.v"))};
+        char *part[] = {strdup(fam_native(i, "attn.q")), strdup(fam_native(i, "attn.k")),
+                        strdup(fam_native(i, "attn.v"))};
         hf_norm(h, fam_native(i, "norm1"), fam_block(f, "h.", i, "ln_1"), d, bias);
-        hf_fused(h, (const struct hf_part[]){{part[0], d}, {part[1], d}, {part[2], d}}, 3, 1, fam_block(f, "h.", i, "attn.c_attn"), d,
-                 asked);
+        hf_fused(h, (const struct hf_part[]){{part[0], d}, {part[1], d}, {part[2], d}}, 3, 1,
+                 fam_block(f, "h.", i, "attn.c_attn"), d, asked);
         hf_linear(h, fam_native(i, "attn.o"), fam_block(f, "h.", i, "attn.c_proj"), d, d, true, bias);
         hf_norm(h, fam_native(i, "norm2"), fam_block(f, "h.", i, "ln_2"), d, bias);
         hf_linear(h, fam_native(i, "mlp.in"), fam_block(f, "h.", i, "mlp.c_fc"), d, m, true, bias);

@@ -1,4 +1,5 @@
-/* drawn_family.c - models of the older Hugging Face families, in the spellings and layouts that files have; and the choice of one. */
+/* drawn_family.c - models of the older Hugging Face families, in the spellings and layouts that files have; and the
+ * choice of one. */
 #include "drawn.h"
 
 #include "fam.h"
@@ -45,7 +46,8 @@ static void gpt2_tensors(struct fam *f)
     hf_table(h, "pos_embed", printed("%swpe", f->prefix), (size_t)c->n_ctx, d);
     for (int i = 0; i < c->L; i++) {
         hf_norm(h, fam_native(i, "norm1"), fam_block(f, "h.", i, "ln_1"), d, true);
-        hf_thirds(h, fam_native(i, "attn"), fam_block(f, "h.", i, "attn.c_attn"), d, (size_t)c->H, (size_t)c->dh, false, true);
+        hf_thirds(h, fam_native(i, "attn"), fam_block(f, "h.", i, "attn.c_attn"), d, (size_t)c->H, (size_t)c->dh,
+                  false, true);
         hf_linear(h, fam_native(i, "attn.o"), fam_block(f, "h.", i, "attn.c_proj"), d, d, false, true);
         hf_norm(h, fam_native(i, "norm2"), fam_block(f, "h.", i, "ln_2"), d, true);
         hf_linear(h, fam_native(i, "mlp.in"), fam_block(f, "h.", i, "mlp.c_fc"), d, m, false, true);
@@ -88,7 +90,8 @@ static void gpt_neo_config(struct fam *f)
     fam_sizes(f, false);
     c->position = "learned", c->norm = "layernorm", c->mlp = "gelu_new", c->scale = false, c->tied = often();
     c->window = fam_window(c->n_ctx + 10);
-    fam_put(f, "\"vocab_size\": %d, \"max_position_embeddings\": %d, \"hidden_size\": %d, \"num_heads\": %d, \"num_layers\": %d",
+    fam_put(f, "\"vocab_size\": %d, \"max_position_embeddings\": %d, \"hidden_size\": %d, \"num_heads\": %d, "
+            "\"num_layers\": %d",
         c->V, c->n_ctx, c->d, c->H, c->L);
     fam_put(f, "\"window_size\": %d, \"layer_norm_epsilon\": %g", c->window, c->eps);
     if (pick(2))
@@ -112,8 +115,8 @@ static void gpt_neo_tensors(struct fam *f)
     for (int i = 0; i < c->L; i++) {
         hf_norm(h, fam_native(i, "norm1"), fam_block(f, "h.", i, "ln_1"), d, true);
         for (int p = 0; p < 3; p++)
-            hf_linear(h, fam_native(i, printed("attn.%s", parts[p])), fam_block(f, "h.", i, printed("attn.attention.%s_proj", parts[p])), d, d,
-                      true, false);
+            hf_linear(h, fam_native(i, printed("attn.%s", parts[p])),
+                      fam_block(f, "h.", i, printed("attn.attention.%s_proj", parts[p])), d, d, true, false);
         hf_linear(h, fam_native(i, "attn.o"), fam_block(f, "h.", i, "attn.attention.out_proj"), d, d, true, true);
         hf_norm(h, fam_native(i, "norm2"), fam_block(f, "h.", i, "ln_2"), d, true);
         hf_linear(h, fam_native(i, "mlp.in"), fam_block(f, "h.", i, "mlp.c_fc"), d, m, true, true);
@@ -154,8 +157,8 @@ static void gpt_neox_tensors(struct fam *f)
     hf_table(h, "embed", printed("%sembed_in", f->prefix), (size_t)c->V, d);
     for (int i = 0; i < c->L; i++) {
         hf_norm(h, fam_native(i, "norm1"), fam_block(f, "layers.", i, "input_layernorm"), d, true);
-        hf_thirds(h, fam_native(i, "attn"), fam_block(f, "layers.", i, "attention.query_key_value"), d, (size_t)c->H, (size_t)c->dh, true,
-                  c->bias);
+        hf_thirds(h, fam_native(i, "attn"), fam_block(f, "layers.", i, "attention.query_key_value"), d, (size_t)c->H,
+                  (size_t)c->dh, true, c->bias);
         hf_linear(h, fam_native(i, "attn.o"), fam_block(f, "layers.", i, "attention.dense"), d, d, true, c->bias);
         hf_norm(h, fam_native(i, "norm2"), fam_block(f, "layers.", i, "post_attention_layernorm"), d, true);
         hf_linear(h, fam_native(i, "mlp.in"), fam_block(f, "layers.", i, "mlp.dense_h_to_4h"), d, m, true, true);
@@ -246,7 +249,8 @@ static void qwen2_config(struct fam *f)
     } else if (pick(2)) {
         int from = pick(4);
         f->c.window = fam_window(f->c.n_ctx + 3);
-        fam_put(f, "\"use_sliding_window\": true, \"sliding_window\": %d, \"max_window_layers\": %d", f->c.window, from);
+        fam_put(f, "\"use_sliding_window\": true, \"sliding_window\": %d, \"max_window_layers\": %d",
+                f->c.window, from);
         for (int i = from; i < f->c.L; i++)
             f->c.local[i] = true;
         return;
@@ -268,13 +272,15 @@ static const struct fam_family older[] = {
     {"gpt_neox", gpt_neox_config, gpt_neox_tensors}, {"llama", llama_config, llama_all_tensors},
     {"qwen2", qwen2_config, qwen2_tensors}};
 enum { OLDER = sizeof older / sizeof *older };
-_Static_assert(DRAWN_FAMILIES == (int)OLDER + (int)FAM_LLAMAS + (int)FAM_OTHERS + (int)FAM_LATER + (int)FAM_GPTS + (int)FAM_WRAPPED +
+_Static_assert(DRAWN_FAMILIES == (int)OLDER + (int)FAM_LLAMAS + (int)FAM_OTHERS + (int)FAM_LATER + (int)FAM_GPTS +
+               (int)FAM_WRAPPED +
                (int)FAM_COURSES, "all can be drawn");
 
 static const struct fam_family *family_at(int which)
 {
     const struct { const struct fam_family *list; int n; } all[] = {
-        {older, OLDER}, {fam_llamas, FAM_LLAMAS}, {fam_others, FAM_OTHERS}, {fam_later, FAM_LATER}, {fam_gpts, FAM_GPTS},
+        {older, OLDER}, {fam_llamas, FAM_LLAMAS}, {fam_others, FAM_OTHERS}, {fam_later, FAM_LATER},
+        {fam_gpts, FAM_GPTS},
         {fam_wrapped, FAM_WRAPPED}, {fam_courses, FAM_COURSES}};
     int i = 0;
     for (; which >= all[i].n; i++)

@@ -1,4 +1,5 @@
-/* drawn_gpts.c - models of a third group of families with names of their own: MPT, XGLM, GPT, GPTBigCode and CodeGen. */
+/* drawn_gpts.c - models of a third group of families with names of their own: MPT, XGLM, GPT,
+ * GPTBigCode and CodeGen. */
 #include "fam.h"
 
 #include "scratch.h"
@@ -9,13 +10,14 @@
 static void sizes(struct fam *f, const char *const name[4])
 {
     struct ref_config *c = &f->c;
-    fam_put(f, "\"vocab_size\": %d, \"%s\": %d, \"%s\": %d, \"%s\": %d, \"%s\": %d", c->V, name[0], c->n_ctx, name[1], c->d,
-            name[2], c->L, name[3], c->H);
+    fam_put(f, "\"vocab_size\": %d, \"%s\": %d, \"%s\": %d, \"%s\": %d, \"%s\": %d", c->V, name[0], c->n_ctx,
+            name[1], c->d, name[2], c->L, name[3], c->H);
 }
 
 static const char *const gpt_sizes[4] = {"n_positions", "n_embd", "n_layer", "n_head"};
 
-static void matrix(struct fam *f, int i, const char *native, const char *name, size_t in, size_t out, bool transposed, bool bias)
+static void matrix(struct fam *f, int i, const char *native, const char *name, size_t in, size_t out,
+                   bool transposed, bool bias)
 {
     hf_linear(&f->hf, fam_native(i, native), name, in, out, transposed, bias);
 }
@@ -35,7 +37,8 @@ static void mpt_config(struct fam *f)
     c->norm = "layernorm", c->position = "none", c->alibi = "late", c->mlp = "gelu", c->m = 4 * c->d, c->tied = often();
     f->bare_norms = true;
     sizes(f, names);
-    fam_put(f, "\"layer_norm_epsilon\": %g, \"expansion_ratio\": 3, \"learned_pos_emb\": true, \"no_bias\": true", c->eps);
+    fam_put(f,
+            "\"layer_norm_epsilon\": %g, \"expansion_ratio\": 3, \"learned_pos_emb\": true, \"no_bias\": true", c->eps);
     fam_flag(f, "tie_word_embeddings", c->tied, true);
     if (sometimes())
         return;
@@ -56,7 +59,8 @@ static void mpt_tensors(struct fam *f)
     f->prefix = often() ? "transformer." : "";
     hf_table(&f->hf, "embed", printed("%swte", f->prefix), (size_t)f->c.V, d);
     for (int i = 0; i < f->c.L; i++) {
-        const struct hf_part qkv[] = {{fam_native(i, "attn.q"), d}, {fam_native(i, "attn.k"), d}, {fam_native(i, "attn.v"), d}};
+        const struct hf_part qkv[] = {{fam_native(i, "attn.q"), d}, {fam_native(i, "attn.k"), d},
+                                      {fam_native(i, "attn.v"), d}};
         norm(f, i, "norm1", in_mpt(f, i, "norm_1"));
         norm(f, i, "norm2", in_mpt(f, i, "norm_2"));
         hf_fused(&f->hf, qkv, 3, 1, in_mpt(f, i, "attn.Wqkv"), d, false);
@@ -75,7 +79,8 @@ static void xglm_config(struct fam *f)
     static const char *const names[4] = {"max_position_embeddings", "d_model", "num_layers", "attention_heads"};
     struct ref_config *c = &f->c;
     fam_sizes(f, false);
-    c->norm = "layernorm", c->position = "sinusoid", c->mlp = pick(3) ? "gelu" : "relu", c->tied = often(), c->eps = 1e-5;
+    c->norm = "layernorm", c->position = "sinusoid", c->mlp = pick(3) ? "gelu" : "relu", c->tied = often(),
+        c->eps = 1e-5;
     sizes(f, names);
     fam_put(f, "\"ffn_dim\": %d, \"layer_norm_eps\": 0.5", c->m);      /* which is not read */
     if (strcmp(c->mlp, "gelu") || pick(2))
@@ -134,7 +139,8 @@ static void gpt_tensors(struct fam *f)
     hf_table(&f->hf, "embed", printed("%stokens_embed", f->prefix), (size_t)f->c.V, d);
     hf_table(&f->hf, "pos_embed", printed("%spositions_embed", f->prefix), (size_t)f->c.n_ctx, d);
     for (int i = 0; i < f->c.L; i++) {
-        hf_thirds(&f->hf, fam_native(i, "attn"), in_gpt(f, i, "attn.c_attn"), d, (size_t)f->c.H, (size_t)f->c.dh, false, true);
+        hf_thirds(&f->hf, fam_native(i, "attn"), in_gpt(f, i, "attn.c_attn"), d, (size_t)f->c.H, (size_t)f->c.dh,
+                  false, true);
         matrix(f, i, "attn.o", in_gpt(f, i, "attn.c_proj"), d, d, false, true);
         norm(f, i, "sum1", in_gpt(f, i, "ln_1"));
         norm(f, i, "sum2", in_gpt(f, i, "ln_2"));
@@ -150,7 +156,8 @@ static void gpt_tensors(struct fam *f)
 
 static void bigcode_config(struct fam *f)
 {
-    static const char *const kinds[] = {"gelu_pytorch_tanh", "gelu", "relu"}, *const mlps[] = {"gelu_new", "gelu", "relu"};
+    static const char *const kinds[] = {"gelu_pytorch_tanh", "gelu", "relu"},
+        *const mlps[] = {"gelu_new", "gelu", "relu"};
     struct ref_config *c = &f->c;
     bool single = pick(2);
     int kind = pick(3);
@@ -178,7 +185,8 @@ static void bigcode_tensors(struct fam *f)
     hf_table(&f->hf, "embed", printed("%swte", f->prefix), (size_t)c->V, d);
     hf_table(&f->hf, "pos_embed", printed("%swpe", f->prefix), (size_t)c->n_ctx, d);
     for (int i = 0; i < c->L; i++) {
-        const struct hf_part qkv[] = {{fam_native(i, "attn.q"), d}, {fam_native(i, "attn.k"), kv}, {fam_native(i, "attn.v"), kv}};
+        const struct hf_part qkv[] = {{fam_native(i, "attn.q"), d}, {fam_native(i, "attn.k"), kv},
+                                      {fam_native(i, "attn.v"), kv}};
         norm(f, i, "norm1", in_gpt(f, i, "ln_1"));
         norm(f, i, "norm2", in_gpt(f, i, "ln_2"));
         hf_fused(&f->hf, qkv, 3, c->Hkv > 1 ? (size_t)c->H : 1, in_gpt(f, i, "attn.c_attn"), d, true);
@@ -196,7 +204,8 @@ static void codegen_config(struct fam *f)
 {
     struct ref_config *c = &f->c;
     fam_sizes(f, true);
-    c->norm = "layernorm", c->position = "rope", c->mlp = "gelu_new", c->parallel = c->one_norm = c->interleaved = c->part = true;
+    c->norm = "layernorm", c->position = "rope", c->mlp = "gelu_new",
+        c->parallel = c->one_norm = c->interleaved = c->part = true;
     c->H = c->Hkv = 4 * (1 + (c->H - 1) / 4);
     c->d = c->H * c->dh;
     c->rotary = 2 * (1 + pick(c->dh / 2));
@@ -216,7 +225,8 @@ static void codegen_tensors(struct fam *f)
     f->prefix = often() ? "transformer." : "";
     hf_table(&f->hf, "embed", printed("%swte", f->prefix), (size_t)f->c.V, d);
     for (int i = 0; i < f->c.L; i++) {
-        const struct hf_part qvk[] = {{fam_native(i, "attn.q"), d}, {fam_native(i, "attn.v"), d}, {fam_native(i, "attn.k"), d}};
+        const struct hf_part qvk[] = {{fam_native(i, "attn.q"), d}, {fam_native(i, "attn.v"), d},
+                                      {fam_native(i, "attn.k"), d}};
         norm(f, i, "norm1", in_gpt(f, i, "ln_1"));
         hf_fused(&f->hf, qvk, 3, 4, in_gpt(f, i, "attn.qkv_proj"), d, false);
         matrix(f, i, "attn.o", in_gpt(f, i, "attn.out_proj"), d, d, true, false);

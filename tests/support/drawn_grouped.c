@@ -32,7 +32,8 @@ static void layer_norm_sizes(struct fam *f, bool even)
 static void gptj_config(struct fam *f)
 {
     static const char *const sizes[2][4] = {{"n_embd", "n_layer", "n_head", "n_positions"},
-                                            {"hidden_size", "num_hidden_layers", "num_attention_heads", "max_position_embeddings"}};
+                                            {"hidden_size", "num_hidden_layers", "num_attention_heads",
+                                             "max_position_embeddings"}};
     struct ref_config *c = &f->c;
     layer_norm_sizes(f, true);
     c->position = "rope", c->mlp = "gelu_new", c->parallel = c->one_norm = c->interleaved = c->part = true;
@@ -43,8 +44,8 @@ static void gptj_config(struct fam *f)
     if (c->rotary != 64 || pick(2))
         fam_put(f, "\"rotary_dim\": %d", c->rotary);
     const char *const *name = sizes[pick(2)];
-    fam_put(f, "\"vocab_size\": %d, \"%s\": %d, \"%s\": %d, \"%s\": %d, \"%s\": %d", c->V, name[0], c->d, name[1], c->L, name[2], c->H,
-            name[3], c->n_ctx);
+    fam_put(f, "\"vocab_size\": %d, \"%s\": %d, \"%s\": %d, \"%s\": %d, \"%s\": %d", c->V, name[0], c->d, name[1], c->L,
+            name[2], c->H, name[3], c->n_ctx);
     if (pick(2))
         fam_put(f, "\"n_inner\": %d", c->m);
     else
@@ -58,7 +59,8 @@ static void gptj_config(struct fam *f)
 
 static void gptj_tensors(struct fam *f)
 {
-    static const char *const parts[][2] = {{"attn.q", "attn.q_proj"}, {"attn.k", "attn.k_proj"}, {"attn.v", "attn.v_proj"},
+    static const char *const parts[][2] = {{"attn.q", "attn.q_proj"}, {"attn.k", "attn.k_proj"},
+                                           {"attn.v", "attn.v_proj"},
                                            {"attn.o", "attn.out_proj"}};
     size_t d = (size_t)f->c.d, m = (size_t)f->c.m;
     bool masks = sometimes();
@@ -88,7 +90,8 @@ static void opt_config(struct fam *f)
     c->position = "learned", c->mlp = pick(3) ? "relu" : "gelu", c->tied = often(), c->bias = often();
     c->after = c->no_before = c->no_final = pick(2);
     fam_put(f, "\"vocab_size\": %d, \"max_position_embeddings\": %d, \"hidden_size\": %d, \"num_attention_heads\": %d, "
-            "\"num_hidden_layers\": %d, \"ffn_dim\": %d, \"layer_norm_eps\": 0.5", c->V, c->n_ctx, c->d, c->H, c->L, c->m);
+            "\"num_hidden_layers\": %d, \"ffn_dim\": %d, \"layer_norm_eps\": 0.5", c->V, c->n_ctx, c->d, c->H,
+            c->L, c->m);
     fam_put(f, "\"activation_function\": \"%s\"", c->mlp);
     fam_flag(f, "do_layer_norm_before", !c->after, true);
     fam_flag(f, "enable_bias", c->bias, true);
@@ -135,10 +138,12 @@ static void opt_tensors(struct fam *f)
     f->prefix = often() ? "model." : "";
     opt_ends(f);
     for (int i = 0; i < c->L; i++) {
-        opt_norm(f, fam_native(i, c->after ? "sum1" : "norm1"), fam_block(f, "decoder.layers.", i, "self_attn_layer_norm"));
+        opt_norm(f, fam_native(i, c->after ? "sum1" : "norm1"),
+                 fam_block(f, "decoder.layers.", i, "self_attn_layer_norm"));
         opt_norm(f, fam_native(i, c->after ? "sum2" : "norm2"), fam_block(f, "decoder.layers.", i, "final_layer_norm"));
         for (int p = 0; p < 4; p++)
-            hf_linear(&f->hf, fam_native(i, parts[p][0]), fam_block(f, "decoder.layers.", i, parts[p][1]), d, d, true, c->bias);
+            hf_linear(&f->hf, fam_native(i, parts[p][0]), fam_block(f, "decoder.layers.", i, parts[p][1]), d, d,
+                      true, c->bias);
         hf_linear(&f->hf, fam_native(i, "mlp.in"), fam_block(f, "decoder.layers.", i, "fc1"), d, m, true, c->bias);
         hf_linear(&f->hf, fam_native(i, "mlp.out"), fam_block(f, "decoder.layers.", i, "fc2"), m, d, true, c->bias);
     }
@@ -150,7 +155,8 @@ static void put_groups(struct fam *f, int i, size_t groups, bool bias)
 {
     const struct ref_config *c = &f->c;
     size_t d = (size_t)c->d, q = (size_t)(c->H * c->dh), kv = (size_t)(c->Hkv * c->dh), m = (size_t)c->m;
-    const struct hf_part qkv[] = {{fam_native(i, "attn.q"), q}, {fam_native(i, "attn.k"), kv}, {fam_native(i, "attn.v"), kv}};
+    const struct hf_part qkv[] = {{fam_native(i, "attn.q"), q}, {fam_native(i, "attn.k"), kv},
+                                  {fam_native(i, "attn.v"), kv}};
     hf_fused(&f->hf, qkv, 3, groups, in_layer(f, i, "self_attention.query_key_value"), d, bias);
     plain(f, i, "attn.o", "self_attention.dense", q, d, bias);
     plain(f, i, "mlp.in", "mlp.dense_h_to_4h", d, m, bias);
@@ -169,7 +175,8 @@ static void bloom_config(struct fam *f)
 {
     struct ref_config *c = &f->c;
     layer_norm_sizes(f, false);
-    c->position = "none", c->alibi = "late", c->norm_embed = true, c->mlp = "gelu_new", c->tied = often(), c->m = 4 * c->d;
+    c->position = "none", c->alibi = "late", c->norm_embed = true, c->mlp = "gelu_new", c->tied = often(),
+        c->m = 4 * c->d;
     c->post_norm_residual = sometimes();
     fam_put(f, "\"vocab_size\": %d, \"%s\": %d, \"%s\": %d", c->V, pick(2) ? "n_layer" : "num_hidden_layers", c->L,
             pick(2) ? "n_head" : "num_attention_heads", c->H);

@@ -1,5 +1,5 @@
-/* drawn_later.c - models of a third group of families with Llama's names, as FAMILIES3.md of the reference data tells it from the
- * sources of transformers. */
+/* drawn_later.c - models of a third group of families with Llama's names, as FAMILIES3.md of the reference data tells
+ * it from the sources of transformers. */
 #include "fam_llama.h"
 
 #include <math.h>
@@ -20,7 +20,8 @@ static void nanochat_config(struct fam *f)
     c->logit_cap = 15;
     if (often()) {
         c->logit_cap = pick(3) ? 2 + pick(20) : 0;
-        fam_put(f, c->logit_cap > 0 ? "\"final_logit_softcapping\": %g" : "\"final_logit_softcapping\": null", c->logit_cap);
+        fam_put(f, c->logit_cap > 0 ? "\"final_logit_softcapping\": %g" : "\"final_logit_softcapping\": null",
+                c->logit_cap);
     }
     fam_theta(f, "rope_theta", 10000);
     fam_ask_bias(f, &c->bias, "attention_bias", false);
@@ -64,8 +65,10 @@ static void olmo3_rope(struct fam *f)
         break;
     default:
         c->local_theta = pick(2) ? 100 : 500000;
-        fam_put(f, "\"rope_parameters\": {\"full_attention\": {%s, \"rope_theta\": 1000}, \"sliding_attention\": {", scaling);
-        fprintf(f->f, c->local_theta < 1000 ? "\"rope_theta\": 100, \"rope_type\": \"default\"}}" : "\"rope_type\": \"default\"}}");
+        fam_put(f, "\"rope_parameters\": {\"full_attention\": {%s, \"rope_theta\": 1000}, \"sliding_attention\": {",
+                scaling);
+        fprintf(f->f, c->local_theta < 1000 ? "\"rope_theta\": 100, \"rope_type\": \"default\"}}" :
+                "\"rope_type\": \"default\"}}");
     }
 }
 
@@ -98,7 +101,8 @@ static void after_tensors(struct fam *f)
 static void cohere_block(struct fam *f, bool no_head_dim)
 {
     struct ref_config *c = &f->c;
-    fam_llama_sizes(f, &(struct fam_usual){.eps = "layer_norm_eps", .layernorm = true, .tied = true, .no_head_dim = no_head_dim});
+    fam_llama_sizes(f, &(struct fam_usual){.eps = "layer_norm_eps", .layernorm = true, .tied = true,
+                                           .no_head_dim = no_head_dim});
     f->bare_norms = c->parallel = c->one_norm = c->interleaved = true;
     fam_act(f, "hidden_act");
     c->logits_times = pick(2) ? 0.0625 : 0.125 * (1 + pick(12));
@@ -217,6 +221,9 @@ static void exaone4_config(struct fam *f)
 }
 
 const struct fam_family fam_later[FAM_LATER] = {
-    {"nanochat", nanochat_config, nanochat_tensors}, {"olmo", olmo_config, one_bias}, {"olmo3", olmo3_config, after_tensors},
-    {"cohere", cohere_config, cohere_tensors}, {"cohere2", cohere2_config, cohere_tensors}, {"ernie4_5", ernie_config, ernie_tensors},
-    {"helium", helium_config, helium_tensors}, {"hunyuan_v1_dense", hunyuan_config, hunyuan_tensors}, {"exaone4", exaone4_config, after_tensors}};
+    {"nanochat", nanochat_config, nanochat_tensors}, {"olmo", olmo_config, one_bias},
+    {"olmo3", olmo3_config, after_tensors},
+    {"cohere", cohere_config, cohere_tensors}, {"cohere2", cohere2_config, cohere_tensors},
+    {"ernie4_5", ernie_config, ernie_tensors},
+    {"helium", helium_config, helium_tensors}, {"hunyuan_v1_dense", hunyuan_config, hunyuan_tensors},
+    {"exaone4", exaone4_config, after_tensors}};

@@ -1,5 +1,5 @@
-/* drawn_llama.c - models of the families that have Llama's names: what each computes otherwise, as FAMILIES.md of the reference
- * data tells it from the sources of transformers. */
+/* drawn_llama.c - models of the families that have Llama's names: what each computes otherwise, as FAMILIES.md of the
+ * reference data tells it from the sources of transformers. */
 #include "fam_llama.h"
 
 #include "scratch.h"
@@ -225,7 +225,8 @@ static void gemma_tensors(struct fam *f)
 {
     struct fam_names n = fam_as_llama;
     if (f->c.post) {
-        n.post1 = "post_attention_layernorm", n.norm2 = "pre_feedforward_layernorm", n.post2 = "post_feedforward_layernorm";
+        n.post1 = "post_attention_layernorm", n.norm2 = "pre_feedforward_layernorm",
+            n.post2 = "post_feedforward_layernorm";
         n.q_norm = "self_attn.q_norm", n.k_norm = "self_attn.k_norm";
     }
     fam_tensors(f, &n, f->c.bias, f->c.bias, false);
@@ -234,7 +235,8 @@ static void gemma_tensors(struct fam *f)
 /* The same as a part of a model that also sees pictures. */
 static void wrapped_config(struct fam *f)
 {
-    static const char *const prefixes[] = {"language_model.model.", "model.language_model."}, *const heads[] = {"language_model.lm_head", "lm_head"};
+    static const char *const prefixes[] = {"language_model.model.", "model.language_model."},
+        *const heads[] = {"language_model.lm_head", "lm_head"};
     fam_put(f, "\"vision_config\": {\"hidden_size\": 3}, \"text_config\": {\"model_type\": \"gemma3_text\"");
     f->section = true, f->prefix = prefixes[pick(2)], f->head = heads[pick(2)];
     gemma3_config(f);
@@ -242,7 +244,8 @@ static void wrapped_config(struct fam *f)
 
 static void wrapped_tensors(struct fam *f)
 {
-    static const char *const others[] = {"vision_tower.embed.weight", "model.vision_tower.embed.weight", "multi_modal_projector.norm.weight"};
+    static const char *const others[] = {"vision_tower.embed.weight", "model.vision_tower.embed.weight",
+                                         "multi_modal_projector.norm.weight"};
     gemma_tensors(f);
     hf_buffer(&f->hf, others[pick(3)], "F32", 2, 3);
 }
@@ -275,7 +278,8 @@ static void phi3_config(struct fam *f)
     if (pick(2))
         return;
     c->scaling = "longrope", c->original = 2 + pick(c->n_ctx);
-    fam_put(f, "\"original_max_position_embeddings\": %g, \"rope_scaling\": {\"type\": \"%s\"", c->original, kinds[pick(3)]);
+    fam_put(f, "\"original_max_position_embeddings\": %g, \"rope_scaling\": {\"type\": \"%s\"", c->original,
+            kinds[pick(3)]);
     put_factors(f, "short_factor", c->few);
     put_factors(f, "long_factor", c->many);
     fputc('}', f->f);
@@ -290,7 +294,8 @@ static void phi3_tensors(struct fam *f)
     f->prefix = often() ? "model." : "";
     fam_ends(f, "norm");
     for (int i = 0; i < c->L; i++) {
-        const struct hf_part qkv[] = {{fam_native(i, "attn.q"), q}, {fam_native(i, "attn.k"), kv}, {fam_native(i, "attn.v"), kv}};
+        const struct hf_part qkv[] = {{fam_native(i, "attn.q"), q}, {fam_native(i, "attn.k"), kv},
+                                      {fam_native(i, "attn.v"), kv}};
         const struct hf_part mlp[] = {{fam_native(i, "mlp.gate"), m}, {fam_native(i, "mlp.in"), m}};
         fam_norms(f, i, &fam_as_llama);
         hf_fused(&f->hf, qkv, 3, 1, fam_in_layer(f, i, "self_attn.qkv_proj"), d, false);
@@ -326,7 +331,8 @@ static void phi_config(struct fam *f)
 
 static void phi_tensors(struct fam *f)
 {
-    const struct fam_names n = {.norm1 = "input_layernorm", .q_norm = "self_attn.q_layernorm", .k_norm = "self_attn.k_layernorm",
+    const struct fam_names n = {.norm1 = "input_layernorm", .q_norm = "self_attn.q_layernorm",
+                                .k_norm = "self_attn.k_layernorm",
                             .o = "self_attn.dense", .in = "mlp.fc1", .out = "mlp.fc2"};
     f->prefix = often() ? "model." : "";
     fam_ends(f, "final_layernorm");
@@ -381,9 +387,12 @@ static void starcoder2_tensors(struct fam *f)
 }
 
 const struct fam_family fam_llamas[FAM_LLAMAS] = {
-    {"mistral", mistral_config, no_biases}, {"qwen3", qwen3_config, qwen3_tensors}, {"smollm3", smollm3_config, one_bias},
-    {"granite", granite_config, one_bias}, {"olmo2", olmo2_config, olmo2_tensors}, {"gemma", gemma_config, gemma_tensors},
-    {"gemma2", gemma2_config, gemma_tensors}, {"gemma3_text", gemma3_config, gemma_tensors}, {"phi3", phi3_config, phi3_tensors},
+    {"mistral", mistral_config, no_biases}, {"qwen3", qwen3_config, qwen3_tensors},
+    {"smollm3", smollm3_config, one_bias},
+    {"granite", granite_config, one_bias}, {"olmo2", olmo2_config, olmo2_tensors},
+    {"gemma", gemma_config, gemma_tensors},
+    {"gemma2", gemma2_config, gemma_tensors}, {"gemma3_text", gemma3_config, gemma_tensors},
+    {"phi3", phi3_config, phi3_tensors},
     {"phi", phi_config, phi_tensors}, {"stablelm", stablelm_config, stablelm_tensors},
     {"starcoder2", starcoder2_config, starcoder2_tensors}};
 

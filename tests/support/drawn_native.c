@@ -35,12 +35,15 @@ static const char *draw_mlp(void)
 
 struct ref_config drawn_native(void)
 {
-    static const char *const positions[] = {"none", "learned", "rope"}, *const norms[] = {"none", "layernorm", "rmsnorm"};
+    static const char *const positions[] = {"none", "learned", "rope"},
+        *const norms[] = {"none", "layernorm", "rmsnorm"};
     struct ref_config c = {
-        .V = 2 + agree_pick(90), .n_ctx = 1 + agree_pick(90), .L = 1 + agree_pick(3), .dh = 1 + agree_pick(20), .dv = 1 + agree_pick(20), .d = 1 + agree_pick(70),
+        .V = 2 + agree_pick(90), .n_ctx = 1 + agree_pick(90), .L = 1 + agree_pick(3), .dh = 1 + agree_pick(20),
+        .dv = 1 + agree_pick(20), .d = 1 + agree_pick(70),
         .position = positions[agree_pick(3)], .norm = norms[agree_pick(3)], .mlp = draw_mlp(),
         .causal = agree_pick(3) > 0,
-        .scale = agree_pick(3) > 0, .residual = agree_pick(2), .projection = agree_pick(3) > 0, .bias = agree_pick(2), .tied = agree_pick(2),
+        .scale = agree_pick(3) > 0, .residual = agree_pick(2), .projection = agree_pick(3) > 0, .bias = agree_pick(2),
+        .tied = agree_pick(2),
         .unembed = agree_pick(2), .eps = agree_pick(2) ? 1e-5 : 1e-6, .theta = agree_pick(2) ? 10000 : 500000};
     c.H = heads_for(&c.Hkv);
     c.norm_embed = strcmp(c.norm, "none") && agree_pick(3) == 0;
@@ -59,10 +62,11 @@ static char *config_text(const struct ref_config *c)
     char *text = NULL;
 #define YES(x) ((x) ? "true" : "false")
     ck_assert_int_ge(asprintf(&text,
-        "{\"model_type\": \"attn-decoder\", \"vocab_size\": %d, \"n_ctx\": %d, \"n_layer\": %d, \"n_head\": %d, \"n_kv_head\": %d, "
-        "\"d_model\": %d, \"d_head\": %d, \"d_value\": %d, \"d_mlp\": %d, \"position\": \"%s\", \"norm\": \"%s\", \"norm_eps\": %g, "
-        "\"mlp\": \"%s\", \"mask\": \"%s\", \"scale\": \"%s\", \"residual\": %s, \"output_projection\": %s, \"bias\": %s, "
-        "\"tied\": %s, \"unembed\": %s, \"rope_theta\": %g, \"norm_weight\": %s, \"norm_embed\": %s, \"final_norm\": %s}",
+        "{\"model_type\": \"attn-decoder\", \"vocab_size\": %d, \"n_ctx\": %d, \"n_layer\": %d, \"n_head\": %d, "
+        "\"n_kv_head\": %d, \"d_model\": %d, \"d_head\": %d, \"d_value\": %d, \"d_mlp\": %d, \"position\": \"%s\", "
+        "\"norm\": \"%s\", \"norm_eps\": %g, \"mlp\": \"%s\", \"mask\": \"%s\", \"scale\": \"%s\", \"residual\": %s, "
+        "\"output_projection\": %s, \"bias\": %s, \"tied\": %s, \"unembed\": %s, \"rope_theta\": %g, \"norm_weight\": "
+        "%s, \"norm_embed\": %s, \"final_norm\": %s}",
         c->V, c->n_ctx, c->L, c->H, c->Hkv, c->d, c->dh, c->dv, c->m, c->position, c->norm, c->eps, c->mlp,
         c->causal ? "causal" : "none", c->scale ? "sqrt" : "none", YES(c->residual), YES(c->projection), YES(c->bias),
         YES(c->tied), YES(c->unembed), c->theta, YES(!c->plain), YES(c->norm_embed), YES(!c->no_final)), 0);
@@ -109,7 +113,8 @@ static const double *weight_of(void *ctx, const char *name)
 
 /* ---- one of them ---- */
 
-void drawn_native_use(const struct ref_config *c, const char *dtype, int T, int Tk, void (*use)(const struct agree *a, int T, int Tk))
+void drawn_native_use(const struct ref_config *c, const char *dtype, int T, int Tk,
+                      void (*use)(const struct agree *a, int T, int Tk))
 {
     char *text = config_text(c);
     const char *dir = made_model(text, (uint64_t)agree_seed, dtype);

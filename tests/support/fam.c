@@ -32,7 +32,8 @@ void fam_noise(struct fam *f)
 {
     static const char *const noise[] = {
         "\"torch_dtype\": \"float16\"", "\"use_cache\": true", "\"bos_token_id\": 1", "\"eos_token_id\": [1, 2]",
-        "\"attention_dropout\": 0.1", "\"initializer_range\": 0.02", "\"pretraining_tp\": 2", "\"quantization_config\": null",
+        "\"attention_dropout\": 0.1", "\"initializer_range\": 0.02", "\"pretraining_tp\": 2",
+        "\"quantization_config\": null",
         "\"pruned_heads\": {}", "\"task_specific_params\": {\"a\": [1, {}]}", "\"reorder_and_upcast_attn\": true",
         "\"is_encoder_decoder\": false", "\"logit_scale\": 1.0"};
     for (size_t i = 0; i < sizeof noise / sizeof *noise; i++) {
@@ -90,8 +91,8 @@ void fam_sizes(struct fam *f, bool even)
 {
     struct ref_config *c = &f->c;
     *c = (struct ref_config){
-        .V = 2 + pick(60), .n_ctx = 1 + pick(70), .L = 1 + pick(3), .H = 1 + pick(6), .dh = NARROWEST + pick(13), .m = 1 + pick(90),
-        .causal = true, .scale = true, .residual = true, .projection = true, .unembed = true,
+        .V = 2 + pick(60), .n_ctx = 1 + pick(70), .L = 1 + pick(3), .H = 1 + pick(6), .dh = NARROWEST + pick(13),
+        .m = 1 + pick(90), .causal = true, .scale = true, .residual = true, .projection = true, .unembed = true,
         .eps = pick(2) ? 1e-5 : 1e-3, .theta = 10000};
     if (fam_wish.d)
         wished_sizes(c);
@@ -131,8 +132,8 @@ static void put_llama3(struct fam *f)
 {
     struct ref_config *c = &f->c;
     c->low = 1 + pick(2), c->high = c->low + 1 + pick(4), c->original = 8 + pick(300);
-    fam_put(f, "\"low_freq_factor\": %g, \"high_freq_factor\": %g, \"original_max_position_embeddings\": %g", c->low, c->high,
-            c->original);
+    fam_put(f, "\"low_freq_factor\": %g, \"high_freq_factor\": %g, \"original_max_position_embeddings\": %g",
+            c->low, c->high, c->original);
 }
 
 static double yarn_grows(double scale, double factor) { return factor <= 1 ? 1 : 0.1 * scale * log(factor) + 1; }
@@ -171,7 +172,8 @@ static void put_scaling(struct fam *f, bool theta_inside)
     struct ref_config *c = &f->c;
     static const char *const kinds[] = {"linear", "llama3", "yarn", "dynamic"};
     int kind = pick(5), turned = c->part ? c->rotary : c->dh;
-    const char *section = theta_inside || pick(2) ? "rope_parameters" : "rope_scaling", *type = pick(2) ? "type" : "rope_type";
+    const char *section = theta_inside || pick(2) ? "rope_parameters" : "rope_scaling",
+        *type = pick(2) ? "type" : "rope_type";
     if (kind == 3 && turned <= 2)
         kind = 4;
     if (kind == 4 && !theta_inside)

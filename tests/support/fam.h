@@ -1,4 +1,5 @@
-/* fam.h - what drawn models of all families share: their config.json, key by key, and the sizes, rotations and ends of most. */
+/* fam.h - what drawn models of all families share: their config.json, key by key, and the sizes, rotations and
+ * ends of most. */
 #ifndef TESTS_FAM_H
 #define TESTS_FAM_H
 
@@ -29,7 +30,8 @@ extern const struct fam_family fam_llamas[FAM_LLAMAS], fam_others[FAM_OTHERS], f
 
 /* These add a key; the comma is theirs. */
 void fam_put(struct fam *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void fam_flag(struct fam *f, const char *key, bool value, bool absent);     /* which may be left out if it is what an absent one means */
+/* which may be left out if it is what an absent one means */
+void fam_flag(struct fam *f, const char *key, bool value, bool absent);
 void fam_kind(struct fam *f, const char *key, const char *const *choices, int chosen);
 void fam_noise(struct fam *f);          /* keys that change no number */
 
@@ -46,13 +48,15 @@ void fam_groups(struct ref_config *c);  /* draws how many heads share a key/valu
 int fam_width(void);                    /* a width that is no multiple of the heads' */
 int fam_window(int most);
 double fam_sharp(const struct ref_config *c);           /* see struct hf */
-/* Draws theta and how it is scaled, as keys beside the others or in a section of their own; `usual`: theta if the key is absent. */
+/* Draws theta and how it is scaled, as keys beside the others or in a section of their own; `usual`: theta if the
+ * key is absent. */
 void fam_theta(struct fam *f, const char *key, double usual);
 
 /* Names of tensors, in the file and native. */
 const char *fam_block(const struct fam *f, const char *stem, int layer, const char *tail);
 const char *fam_native(int layer, const char *tail);
-/* Either a separate output layer, or the embedding, which some files store a second time as the output layer, or only so. */
+/* Either a separate output layer, or the embedding, which some files store a second time as the output layer,
+ * or only so. */
 void fam_head(struct fam *f, const char *embed, const char *head);
 
 #endif

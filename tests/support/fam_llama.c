@@ -77,7 +77,8 @@ void fam_every_layer(struct fam *f)
 
 /* ---- tensors ---- */
 
-const struct fam_names fam_as_llama = {.norm1 = "input_layernorm", .norm2 = "post_attention_layernorm", .o = "self_attn.o_proj",
+const struct fam_names fam_as_llama = {.norm1 = "input_layernorm", .norm2 = "post_attention_layernorm",
+                                       .o = "self_attn.o_proj",
                                       .in = "mlp.up_proj", .out = "mlp.down_proj"};
 
 const char *fam_in_layer(const struct fam *f, int i, const char *tail)

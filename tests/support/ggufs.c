@@ -101,7 +101,8 @@ void ggufs_f32s(struct ggufs *g, const char *key, const float *x, size_t n)
 
 /* ---- tensors ---- */
 
-void ggufs_tensor(struct ggufs *g, const char *name, int ndim, const uint64_t *dim, uint32_t type, const void *data, size_t len)
+void ggufs_tensor(struct ggufs *g, const char *name, int ndim, const uint64_t *dim, uint32_t type,
+                  const void *data, size_t len)
 {
     pad(&g->data, g->alignment);
     add_text(&g->tensor, name);
@@ -129,7 +130,8 @@ static void plain_tensor(struct ggufs *g, const char *name, size_t row, size_t r
 struct ggufs ggufs_llama(size_t tokens)
 {
     static const struct { const char *name; size_t row, rows; } tensors[] = {
-        {"blk.0.attn_norm.weight", 8, 0}, {"blk.0.attn_q.weight", 8, 8}, {"blk.0.attn_k.weight", 8, 8}, {"blk.0.attn_v.weight", 8, 8},
+        {"blk.0.attn_norm.weight", 8, 0}, {"blk.0.attn_q.weight", 8, 8}, {"blk.0.attn_k.weight", 8, 8},
+        {"blk.0.attn_v.weight", 8, 8},
         {"blk.0.attn_output.weight", 8, 8}, {"blk.0.ffn_norm.weight", 8, 0}, {"blk.0.ffn_gate.weight", 8, 16},
         {"blk.0.ffn_up.weight", 8, 16}, {"blk.0.ffn_down.weight", 16, 8}, {"output_norm.weight", 8, 0}};
     struct ggufs g = ggufs_new();

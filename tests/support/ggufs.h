@@ -1,7 +1,7 @@
 /* ggufs.h - writes GGUF files, whole or wrong, independently of the library's reader.
  *
- * A file is pairs and tensors in the order of the calls; ggufs_write puts them together.  What a test wants to be wrong it
- * sets in the struct, or patches in the bytes. */
+ * A file is pairs and tensors in the order of the calls; ggufs_write puts them together.  What a test wants to be wrong
+ * it sets in the struct, or patches in the bytes. */
 #ifndef TESTS_GGUFS_H
 #define TESTS_GGUFS_H
 
@@ -29,7 +29,8 @@ void ggufs_f32s(struct ggufs *g, const char *key, const float *x, size_t n);
 /* A pair whose value is these bytes, whatever its type. */
 void ggufs_raw(struct ggufs *g, const char *key, uint32_t type, const void *value, size_t len);
 /* dim[0] is the length of a row; data NULL: zeros. */
-void ggufs_tensor(struct ggufs *g, const char *name, int ndim, const uint64_t *dim, uint32_t type, const void *data, size_t len);
+void ggufs_tensor(struct ggufs *g, const char *name, int ndim, const uint64_t *dim, uint32_t type, const void *data,
+                  size_t len);
 
 /* A Llama of one block, all of whose numbers are F32: width 8, two heads, `tokens` tokens, no tokenizer. */
 struct ggufs ggufs_llama(size_t tokens);

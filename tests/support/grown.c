@@ -29,7 +29,8 @@ void grown_expect_same(const char *generate, const char *score, int n)
     for (int t = 1; t < n; t++) {       /* the first has none */
         const cJSON *one = golden_get(cJSON_GetArrayItem(tokens, t), "logprob"),
                     *other = golden_get(cJSON_GetArrayItem(golden_get(whole, "tokens"), t), "logprob");
-        ck_assert_msg(one->valuedouble == other->valuedouble, "%s\n%s\ntoken %d has %.9g and %.9g", generate, line, t, one->valuedouble,
+        ck_assert_msg(one->valuedouble == other->valuedouble,
+                      "%s\n%s\ntoken %d has %.9g and %.9g", generate, line, t, one->valuedouble,
                       other->valuedouble);
     }
     cJSON_Delete(grown);

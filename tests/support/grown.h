@@ -1,4 +1,5 @@
-/* grown.h - a text that `generate` made, token by token with a cache, against the same text that `score` reads at once. */
+/* grown.h - a text that `generate` made, token by token with a cache, against the same text that `score`
+ * reads at once. */
 #ifndef TESTS_GROWN_H
 #define TESTS_GROWN_H
 

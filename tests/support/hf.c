@@ -55,16 +55,19 @@ static void store(unsigned char *at, double x, const char *dtype)
 
 /* ---- tensors ---- */
 
-static void add(struct hf *h, const char *name, const char *dtype, int ndim, size_t rows, size_t cols, unsigned char *data)
+static void add(struct hf *h, const char *name, const char *dtype, int ndim, size_t rows, size_t cols,
+                unsigned char *data)
 {
     size_t count = rows * (ndim == 2 ? cols : 1);
     ck_assert_uint_lt(h->n, HF_MAX);
-    h->t[h->n++] = (struct attn_st_tensor){.name = strdup(name), .dtype = dtype, .ndim = ndim, .shape = {rows, ndim == 2 ? cols : 0},
+    h->t[h->n++] = (struct attn_st_tensor){.name = strdup(name), .dtype = dtype, .ndim = ndim,
+                                           .shape = {rows, ndim == 2 ? cols : 0},
                                            .count = count, .bytes = count * attn_st_element(dtype), .data = data};
 }
 
 /* Adds a tensor whose element (i, j) is x[i * row + j * col]. */
-static void add_numbers(struct hf *h, const char *name, int ndim, size_t rows, size_t cols, const double *x, size_t row, size_t col)
+static void add_numbers(struct hf *h, const char *name, int ndim, size_t rows, size_t cols, const double *x,
+                        size_t row, size_t col)
 {
     static const char *const dtypes[] = {"F32", "F16", "BF16"};
     const char *dtype = h->dtype ? h->dtype : dtypes[agree_pick(3)];
@@ -84,8 +87,8 @@ static void remember(struct hf *h, const char *name, double *x)
     h->native[h->natives++].x = x;
 }
 
-/* Enlarges the columns from..to of x[rows, cols] if queries or keys are computed with them; a norm's weights as what they are
- * added to makes them. */
+/* Enlarges the columns from..to of x[rows, cols] if queries or keys are computed with them; a norm's weights as what
+ * they are added to makes them. */
 static void sharpen(const struct hf *h, const char *native, double *x, size_t rows, size_t cols, size_t from, size_t to)
 {
     bool q = strstr(native, "attn.q") != NULL, norm = strstr(native, "_norm") != NULL;
@@ -192,8 +195,8 @@ static void split(double *const part[3], const double *fused, size_t in, size_t 
     }
 }
 
-static void remember_thirds(struct hf *h, const char *native, const char *kind, const double *fused, size_t in, size_t heads,
-                            size_t dh, bool by_head)
+static void remember_thirds(struct hf *h, const char *native, const char *kind, const double *fused, size_t in,
+                            size_t heads, size_t dh, bool by_head)
 {
     double *part[3];
     for (int p = 0; p < 3; p++)
@@ -203,7 +206,8 @@ static void remember_thirds(struct hf *h, const char *native, const char *kind, 
         remember(h, printed("%s.%c.%s", native, "qkv"[p], kind), part[p]);
 }
 
-void hf_thirds(struct hf *h, const char *native, const char *name, size_t in, size_t heads, size_t dh, bool by_head, bool bias)
+void hf_thirds(struct hf *h, const char *native, const char *name, size_t in, size_t heads, size_t dh,
+               bool by_head, bool bias)
 {
     static const char *const parts[] = {"attn.q", "attn.k", "attn.v"};
     size_t out = 3 * heads * dh;
@@ -236,7 +240,8 @@ static void remember_parts(struct hf *h, const struct hf_part *part, size_t part
     }
 }
 
-void hf_fused(struct hf *h, const struct hf_part *part, size_t parts, size_t groups, const char *name, size_t in, bool bias)
+void hf_fused(struct hf *h, const struct hf_part *part, size_t parts, size_t groups, const char *name,
+              size_t in, bool bias)
 {
     size_t all = 0;
     for (size_t p = 0; p < parts; p++)

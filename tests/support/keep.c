@@ -86,7 +86,8 @@ void keep_expect_same(const struct keep *a, const struct keep *b)
     }
 }
 
-static void run_all(struct keep *k, const char *model, const int32_t *ids, const struct attn_seq *seq, const struct attn_plan *plan)
+static void run_all(struct keep *k, const char *model, const int32_t *ids, const struct attn_seq *seq,
+                    const struct attn_plan *plan)
 {
     struct attn_err err = {0};
     struct attn_model *m = made_open(model);

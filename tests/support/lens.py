@@ -1,10 +1,10 @@
-"""lens.py MODEL IDS OUT.npz|OUT.safetensors [none|scale|bias|mask=NUMBER] - what TransformerLens's cache holds of a model
-that it prepared as it does by default: gain and shift of norms are in the weights that read them, what is written to the
-stream and the output layer are less their means, the biases of values are in that of the output.  Plain Python, in double
-precision, from weights in float32.
+"""lens.py MODEL IDS OUT.npz|OUT.safetensors [none|scale|bias|mask=NUMBER] - what TransformerLens's cache holds of a
+model that it prepared as it does by default: gain and shift of norms are in the weights that read them, what is written
+to the stream and the output layer are less their means, the biases of values are in that of the output.  Plain Python,
+in double precision, from weights in float32.
 
-The last argument plants a mistake in the last layer: scores that are not divided, a bias of the output that is left out;
-or it hides keys with a number instead of -inf."""
+The last argument plants a mistake in the last layer: scores that are not divided, a bias of the output that is left
+out; or it hides keys with a number instead of -inf."""
 import json
 import math
 import struct
@@ -51,7 +51,8 @@ def gpt2(w, c, layer):
 
 def neox(w, c, layer):
     p, heads = f"gpt_neox.layers.{layer}.", c["num_attention_heads"]
-    fused, bias, dh = w[p + "attention.query_key_value.weight"], w[p + "attention.query_key_value.bias"], c["hidden_size"] // heads
+    fused, bias, dh = w[p + "attention.query_key_value.weight"], w[p + "attention.query_key_value.bias"], c[
+        "hidden_size"] // heads
     rows = [[h * 3 * dh + i * dh + j for h in range(heads) for j in range(dh)] for i in range(3)]
     part = [(flip([fused[r] for r in of]), [bias[r] for r in of]) for of in rows]
 
@@ -83,7 +84,8 @@ def neo(w, c, layer):
         rows = w[p + name + ".weight"]
         return flip(rows), w.get(p + name + ".bias", zeros(len(rows)))
     return {"norm1": (w[p + "ln_1.weight"], w[p + "ln_1.bias"]), "norm2": (w[p + "ln_2.weight"], w[p + "ln_2.bias"]),
-            "q": dense("attn.attention.q_proj"), "k": dense("attn.attention.k_proj"), "v": dense("attn.attention.v_proj"),
+            "q": dense("attn.attention.q_proj"), "k": dense("attn.attention.k_proj"),
+            "v": dense("attn.attention.v_proj"),
             "o": dense("attn.attention.out_proj"), "in": dense("mlp.c_fc"), "out": dense("mlp.c_proj")}
 
 
@@ -99,7 +101,8 @@ def model_of(path):
                  final=(w[pre + "ln_f.weight"], w[pre + "ln_f.bias"]), unembed=flip(w[pre + "wte.weight"]))
     elif kind == "gpt_neo":
         kinds = c["attention_layers"]
-        m.update(block=neo, L=c["num_layers"], H=c["num_heads"], Hkv=c["num_heads"], eps=c["layer_norm_epsilon"], bend="new",
+        m.update(block=neo, L=c["num_layers"], H=c["num_heads"], Hkv=c["num_heads"],
+                 eps=c["layer_norm_epsilon"], bend="new",
                  embed=w["transformer.wte.weight"], pos=w["transformer.wpe.weight"], scale=False,
                  window=lambda layer: c["window_size"] if kinds[layer] == "local" else None,
                  final=(w["transformer.ln_f.weight"], w["transformer.ln_f.bias"]),
@@ -130,7 +133,8 @@ def less_mean(x):
 
 
 def fold(norm, part, centre):
-    """The weight after a norm, with the norm's gain and shift; its columns less their mean, since what it reads has none."""
+    """The weight after a norm, with the norm's gain and shift; its columns less their mean, since what it
+    reads has none."""
     (gain, shift), (w, bias) = norm, part
     bias = [b + sum(s * row[j] for s, row in zip(shift, w)) for j, b in enumerate(bias)]
     w = [[g * x for x in row] for g, row in zip(gain, w)]
@@ -211,7 +215,8 @@ def softmax(row):
 def bend(kind, x):
     if kind == "silu":
         return x / (1 + math.exp(-x))
-    return x * (1 + (math.erf(x / math.sqrt(2)) if kind == "erf" else math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)))) / 2
+    return x * (1 + (math.erf(x / math.sqrt(2)) if kind == "erf"
+                     else math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)))) / 2
 
 
 def attend(m, cache, layer, b, x, mistake):
@@ -226,10 +231,12 @@ def attend(m, cache, layer, b, x, mistake):
     hidden = float(mistake[5:]) if mistake.startswith("mask=") else -math.inf
     scale = math.sqrt(dh) if m["scale"] and not (mistake == "scale" and last) else 1
     reach = m["window"](layer) or len(x)
-    scores = [[[sum(a * c for a, c in zip(row, key)) / scale if 0 <= t - j < reach else hidden for j, key in enumerate(k[h * len(k) // H])]
+    scores = [[[sum(a * c for a, c in zip(row, key)) / scale if 0 <= t - j < reach else hidden
+                for j, key in enumerate(k[h * len(k) // H])]
                for t, row in enumerate(q[h])] for h in range(H)]
     pattern = [[softmax(row) for row in head] for head in scores]
-    z = [[[sum(w * value[j] for w, value in zip(row, v[h * len(v) // H])) for j in range(dh)] for row in pattern[h]] for h in range(H)]
+    z = [[[sum(w * value[j] for w, value in zip(row, v[h * len(v) // H])) for j in range(dh)] for row in pattern[h]]
+         for h in range(H)]
     cache[p + "hook_attn_scores"], cache[p + "hook_pattern"], cache[p + "hook_z"] = scores, pattern, heads_within(z)
     w, bias = b["o"]
     return multiply([[n for h in range(H) for n in z[h][t]] for t in range(len(x))],

@@ -14,7 +14,8 @@ const struct made_sizes made_small = {6, 1, 1, 3, 2, 4, ""};
 
 struct attn_init_opts made_options(char text[MADE_CONFIG], const struct made_sizes *s, const char *draw)
 {
-    snprintf(text, MADE_CONFIG, "{\"model_type\": \"attn-decoder\", \"vocab_size\": %zu, \"n_ctx\": 16, \"n_layer\": %zu, "
+    snprintf(text, MADE_CONFIG,
+             "{\"model_type\": \"attn-decoder\", \"vocab_size\": %zu, \"n_ctx\": 16, \"n_layer\": %zu, "
              "\"n_head\": %zu, \"n_kv_head\": %zu, \"d_model\": %zu, \"d_head\": %zu, \"d_value\": %zu, "
              "\"unembed\": false%s, \"tokenizer\": {\"type\": \"word\"}}",
              s->V, s->L, s->H, s->H, s->d, s->dh, s->dv, s->more);
@@ -43,7 +44,8 @@ const char *made_model(const char *config, uint64_t seed, const char *dtype)
 struct attn_st_tensor made_tensor(const char *name, const float *x, size_t rows, size_t cols)
 {
     size_t n = rows * (cols ? cols : 1);
-    return (struct attn_st_tensor){.name = name, .dtype = "F32", .ndim = cols ? 2 : 1, .shape = {rows, cols}, .count = n,
+    return (struct attn_st_tensor){.name = name, .dtype = "F32", .ndim = cols ? 2 : 1,
+                                   .shape = {rows, cols}, .count = n,
                                    .bytes = n * sizeof *x, .data = (const unsigned char *)x};
 }
 
@@ -51,7 +53,8 @@ void made_write(const char *path, const struct attn_st_tensor *t, size_t n)
 {
     struct attn_err err = {0};
     struct attn_out *out = NULL;
-    ck_assert_msg(!attn_out_open(&out, path, &err) && !attn_st_write(out, t, n, &err) && !attn_out_commit(out, &err), "%s", err.msg);
+    ck_assert_msg(!attn_out_open(&out, path, &err) && !attn_st_write(out, t, n, &err) && !attn_out_commit(out, &err),
+                  "%s", err.msg);
     attn_out_close(out);
 }
 
@@ -59,7 +62,8 @@ struct made_weights made_read(const char *path)
 {
     struct attn_err err = {0};
     struct made_weights w = {0};
-    ck_assert_msg(!attn_map_open(&w.map, path, SIZE_MAX, &err) && !attn_st_open(&w.st, w.map.data, w.map.len, path, &err), "%s", err.msg);
+    ck_assert_msg(!attn_map_open(&w.map, path, SIZE_MAX, &err) &&
+                  !attn_st_open(&w.st, w.map.data, w.map.len, path, &err), "%s", err.msg);
     return w;
 }
 

@@ -1,7 +1,7 @@
 /* made.h - the models that tests make in their scratch directory, and any model's opening.
  *
- * A model is drawn by attn_init or written tensor by tensor, with the functions here; written as Hugging Face would (hf.h); or
- * a copy of a recorded checkpoint with a mistake in it (wrong.h). */
+ * A model is drawn by attn_init or written tensor by tensor, with the functions here; written as Hugging Face would
+ * (hf.h); or a copy of a recorded checkpoint with a mistake in it (wrong.h). */
 #ifndef ATTN_TESTS_MADE_H
 #define ATTN_TESTS_MADE_H
 
@@ -18,7 +18,8 @@ extern const struct made_sizes made_small;
 
 /* Options for such a config, which is written into `text`; without a vocabulary. */
 struct attn_init_opts made_options(char text[MADE_CONFIG], const struct made_sizes *s, const char *draw);
-const char *made_path(const char *file);                            /* of a file of the model, or for "" of its directory */
+/* of a file of the model, or for "" of its directory */
+const char *made_path(const char *file);
 void made_init(const struct attn_init_opts *o);                     /* fails the test if attn_init fails */
 /* Makes a model from config.json and a seed; returns its directory. */
 const char *made_model(const char *config, uint64_t seed, const char *dtype);
@@ -32,7 +33,8 @@ void made_write(const char *path, const struct attn_st_tensor *t, size_t n);
 struct made_weights { struct attn_map map; struct attn_st *st; };
 struct made_weights made_read(const char *path);                    /* of a safetensors file */
 void made_close(struct made_weights *w);
-const struct attn_st_tensor *made_find(const struct made_weights *w, const char *name);     /* fails the test if absent */
+/* fails the test if absent */
+const struct attn_st_tensor *made_find(const struct made_weights *w, const char *name);
 
 /* ---- opening any model, by directory or name ---- */
 

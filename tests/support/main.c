@@ -1,10 +1,11 @@
 /* main.c - runs all tests, or those named on the command line; the exit status is the result.
  *
- * A name is that of a suite, as "merge", of one test, as "merge:shards_agree", or of one row of a test that has rows, as
- * "families:random_models/gemma2"; --list prints those of all tests.  Each suite runs in a process of its own, as many at once as
- * there are processors, and has a line when it ends.  What it writes is kept, as most of it is errors that were expected, and
- * shown if it fails.  Where none ends for a while, a line says which are running.  At the end come Check's total over all suites,
- * a sentence: what passed, and what was skipped for want of what, and once more why each that failed did.
+ * A name is that of a suite, as "merge", of one test, as "merge:shards_agree", or of one row of a test that has rows,
+ * as "families:random_models/gemma2"; --list prints those of all tests.  Each suite runs in a process of its own, as
+ * many at once as there are processors, and has a line when it ends.  What it writes is kept, as most of it is errors that
+ * were expected, and shown if it fails.  Where none ends for a while, a line says which are running.  At the end come
+ * Check's total over all suites, a sentence: what passed, and what was skipped for want of what, and once more why each
+ * that failed did.
  *
  *     CK_FORK=no           everything in one process, for debuggers
  *     ATTN_TEST_JOBS=N     so many at once
@@ -121,7 +122,8 @@ static double seconds(void)
 
 static double cpu_seconds(const struct rusage *r)
 {
-    return (double)(r->ru_utime.tv_sec + r->ru_stime.tv_sec) + (double)(r->ru_utime.tv_usec + r->ru_stime.tv_usec) / 1e6;
+    return (double)(r->ru_utime.tv_sec + r->ru_stime.tv_sec) +
+           (double)(r->ru_utime.tv_usec + r->ru_stime.tv_usec) / 1e6;
 }
 
 /* Called in a process of its own. */
@@ -210,8 +212,10 @@ static void report(struct job *job, int status, double cpu)
     struct result r = *job->result;
     if (!r.ended) {                     /* it ended before Check could say anything */
         r.errors++;
-        fprintf(job->wrote, "0%%: Checks: none\n%s: the process of the suite ended with %s %d\n", suites[job->suite].name,
-                WIFSIGNALED(status) ? "signal" : "status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        fprintf(job->wrote,
+                "0%%: Checks: none\n%s: the process of the suite ended with %s %d\n", suites[job->suite].name,
+                WIFSIGNALED(status) ? "signal" : "status",
+                WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     }
     bool bad = r.failed + r.errors > 0;
     const char *name = suites[job->suite].name;
@@ -286,8 +290,8 @@ static void say_total(double took)
     struct rusage used;
     getrusage(RUSAGE_CHILDREN, &used);
     int bad = total.failed + total.errors;
-    printf("%d%%: Checks: %d, Failures: %d, Errors: %d\n", total.run ? 100 * (total.run - bad) / total.run : 0, total.run,
-           total.failed, total.errors);
+    printf("%d%%: Checks: %d, Failures: %d, Errors: %d\n",
+           total.run ? 100 * (total.run - bad) / total.run : 0, total.run, total.failed, total.errors);
     printf("%d suites with %d tests ran in %.0f s, with %.0f s of processor time, and ", total.suites, total.run, took,
            cpu_seconds(&used));
     if (bad)

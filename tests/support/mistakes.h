@@ -37,8 +37,7 @@ extern const struct mistakes mistakes_of_attention, mistakes_of_positions, mista
 enum { MISTAKES_MOST = 128 };
 const struct mistake *mistake_at(size_t i);             /* NULL: there are no more */
 
-/* Plants a mistake in layers from..to of a port that was started, or where else it belongs; false: the model cannot
- * have it. */
+/* Plants a mistake in layers from..to of a started port, or where it belongs; false: the model cannot have it. */
 bool mistake_plant(struct planted *out, struct port *p, const struct mistake *m, int from, int to);
 
 /* ---- for the tables ---- */

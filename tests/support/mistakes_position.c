@@ -129,7 +129,8 @@ static void turned_backwards(struct planted *p, int layer, double *x, size_t n)
 static bool if_head_norm(struct planted *p)
 {
     const struct ref_config *c = p->c;
-    return rotates(c, p->from) && c->qk_norm && is(c->qk_norm, "head") && is(c->norm, "rmsnorm") && !c->plain && !c->late;
+    return rotates(c, p->from) && c->qk_norm && is(c->qk_norm, "head") && is(c->norm, "rmsnorm") &&
+           !c->plain && !c->late;
 }
 
 static double mean_square(const double *x, size_t n)

@@ -19,7 +19,8 @@ const char *xml_fault(char fault[PARSERS_FAULT], const char *text, size_t len)
     if (!good)
         snprintf(fault, PARSERS_FAULT, "line %llu, column %llu: %s",
                  p ? (unsigned long long)XML_GetCurrentLineNumber64(p) : 0,
-                 p ? (unsigned long long)XML_GetCurrentColumnNumber64(p) : 0, p ? XML_ErrorString(XML_GetErrorCode(p)) : "no memory");
+                 p ? (unsigned long long)XML_GetCurrentColumnNumber64(p) : 0,
+                 p ? XML_ErrorString(XML_GetErrorCode(p)) : "no memory");
     XML_ParserFree(p);
     return good ? NULL : fault;
 }
@@ -60,7 +61,8 @@ static bool same_element(const GumboNode *a, const GumboNode *b)
     return false;
 }
 
-const char *html_fault(char fault[PARSERS_FAULT], const char *text, size_t len, const char *harmless, size_t harmless_len)
+const char *html_fault(char fault[PARSERS_FAULT], const char *text, size_t len, const char *harmless,
+                       size_t harmless_len)
 {
     GumboOutput *a = gumbo_parse_with_options(&kGumboDefaultOptions, text, len);
     GumboOutput *b = gumbo_parse_with_options(&kGumboDefaultOptions, harmless, harmless_len);

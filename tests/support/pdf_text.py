@@ -1,4 +1,4 @@
-"""pdf_text.py [-v] FILE - the texts of a PDF that attn-cli wrote, a string a line, as a reader copies them.
+"""pdf_text.py [-v] FILE - the texts of a PDF that attn-cli wrote, one string per line, as a reader copies them.
 
 With -v each has before it the size of its letters, as their matrix says it, and their number.  A font that is not
 embedded, or a glyph without a character, is an error."""
@@ -41,7 +41,8 @@ for used in re.findall(r"/Font<<(.*?)>>", whole):
     fonts.update({name: font(int(n)) for name, n in re.findall(r"/(F\d) (\d+) 0 R", used)})
 for n in sorted(int(m) for m in re.findall(r"/Contents (\d+) 0 R", whole)):
     at = None
-    for m in re.finditer(r"ActualText<FEFF(\w+)>|(EMC)|/(F\d) 1 Tf ([-\d.]+) ([-\d.]+) [^<]*<(\w+)> Tj", stream(n).decode()):
+    for m in re.finditer(r"ActualText<FEFF(\w+)>|(EMC)|/(F\d) 1 Tf ([-\d.]+) ([-\d.]+) [^<]*<(\w+)> Tj",
+                         stream(n).decode()):
         if m[1]:
             at = bytes.fromhex(m[1]).decode("utf-16-be")
         elif m[2]:

@@ -38,7 +38,8 @@ static void tuple(FILE *f, const size_t *x, int n)
 
 static const char *storage_of(const char *dtype)
 {
-    static const char *const names[][2] = {{"F32", "Float"}, {"F16", "Half"}, {"BF16", "BFloat16"}, {"U8", "Byte"}, {"BOOL", "Bool"}};
+    static const char *const names[][2] = {{"F32", "Float"}, {"F16", "Half"}, {"BF16", "BFloat16"}, {"U8", "Byte"},
+                                           {"BOOL", "Bool"}};
     size_t i = 0;
     while (strcmp(names[i][0], dtype) != 0)
         ck_assert_uint_lt(++i, sizeof names / sizeof *names);

@@ -1,6 +1,7 @@
 """port.py IN.npz OUT.npz|OUT.safetensors lens|own - the arrays of a run as another program would have saved them.
 
-lens: with TransformerLens's names, heads within the tokens, a batch of one.  own: some, with names that nobody knows."""
+lens: with TransformerLens's names, heads within the tokens, a batch of one.  own: some, with names
+that nobody knows."""
 import ast
 import json
 import re
@@ -12,7 +13,8 @@ LENS = {
     "embed": "hook_embed", "pos_embed": "hook_pos_embed", "resid_pre": "hook_resid_pre", "norm1": "ln1.hook_normalized",
     "attn.q": "attn.hook_q", "attn.k": "attn.hook_k", "attn.v": "attn.hook_v", "attn.scores": "attn.hook_attn_scores",
     "attn.pattern": "attn.hook_pattern", "attn.context": "attn.hook_z", "attn.out": "hook_attn_out",
-    "resid_mid": "hook_resid_mid", "norm2": "ln2.hook_normalized", "mlp.pre": "mlp.hook_pre", "mlp.post": "mlp.hook_post",
+    "resid_mid": "hook_resid_mid", "norm2": "ln2.hook_normalized", "mlp.pre": "mlp.hook_pre",
+    "mlp.post": "mlp.hook_post",
     "mlp.out": "hook_mlp_out", "resid_post": "hook_resid_post", "norm_final": "ln_final.hook_normalized"}
 OWN = {"attn.pattern": "layer{}_att", "attn.context": "layer{}_mix", "resid_post": "layer{}_out", "logits": "head"}
 
@@ -43,7 +45,8 @@ def arrays(path, kind):
             shape, data = heads_within(shape, data)
         if tail == "attn.context":
             shape = [shape[0], heads, shape[1] // heads]
-        called = names[tail].format(layer) if kind == "own" else f"blocks.{layer}.{names[tail]}" if layer else names[tail]
+        called = names[tail].format(
+            layer) if kind == "own" else f"blocks.{layer}.{names[tail]}" if layer else names[tail]
         yield called, [1, *shape], data
 
 

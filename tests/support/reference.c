@@ -155,7 +155,8 @@ static void rope(const struct ref *r, double *x, int heads)
             for (int i = 0; i < half; i++) {
                 double turn = (t + c->start) * ref_angle(c, r->layer, r->T, i, rotary), *p = x + (t * heads + h) * dh;
                 turn = c->backwards ? -turn : turn;
-                double *one = c->interleaved ? p + 2 * i : p + i, *two = c->interleaved ? one + 1 : one + half, a = *one, b = *two;
+                double *one = c->interleaved ? p + 2 * i : p + i, *two = c->interleaved ? one + 1 : one + half,
+                    a = *one, b = *two;
                 *one = (a * cos(turn) - b * sin(turn)) * grow;
                 *two = (b * cos(turn) + a * sin(turn)) * grow;
             }
@@ -267,7 +268,8 @@ static double *context_of(const struct ref *r, const double *pattern, const doub
 
 /* ---- what is derived from attention ---- */
 
-/* out[d] += x[dv] times head h's rows of the output projection; without one, the numbers themselves, in the head's columns. */
+/* out[d] += x[dv] times head h's rows of the output projection; without one, the numbers themselves, in
+ * the head's columns. */
 static void project_head(const struct ref *r, int h, const double *x, double *out)
 {
     const struct ref_config *c = r->c;
@@ -569,7 +571,8 @@ static void unembed(const struct ref *r, const double *x, bool lens)
     end.layer = -1;
     if (lens)
         end.tell = ignore;
-    double *y = norm(&end, "norm_final", x), *narrow = c->narrow ? linear(&end, "project_out", y, c->d, c->narrow) : NULL;
+    double *y = norm(&end, "norm_final", x),
+        *narrow = c->narrow ? linear(&end, "project_out", y, c->d, c->narrow) : NULL;
     double *logits = output(&end, narrow ? narrow : y, narrow ? c->narrow : c->d);
     size_t n = (size_t)r->T * (size_t)c->V;
     multiply(logits, n, c->logits_divided > 0 ? 1 / c->logits_divided : c->logits_times);
@@ -600,7 +603,8 @@ static void forward(struct ref *r, const int32_t *ids)
     const struct ref_config *c = r->c = config_of(r, L);
     if (c->unembed)
         unembed(r, x, false);
-    else if ((weight(r, "norm_final.weight") || (c->plain && has_norm(c, "norm_final"))) && (c->projection || c->H * c->dv == c->d))
+    else if ((weight(r, "norm_final.weight") || (c->plain && has_norm(c, "norm_final"))) &&
+             (c->projection || c->H * c->dv == c->d))
         free(norm(r, "norm_final", x));
     free(x);
     free(r->rollout);
@@ -618,8 +622,8 @@ void ref_run(const struct ref_config *c, const int32_t *ids, int T, ref_weight *
     ref_run_port(c, NULL, ids, T, get, hear, ctx);
 }
 
-void ref_run_cross(const struct ref_config *c, const int32_t *ids, int T, const int32_t *other, int T_other, ref_weight *get,
-                   ref_tell *hear, ref_tell *hear_other, void *ctx)
+void ref_run_cross(const struct ref_config *c, const int32_t *ids, int T, const int32_t *other, int T_other,
+                   ref_weight *get, ref_tell *hear, ref_tell *hear_other, void *ctx)
 {
     struct memory memory = {.T = T_other};
     struct ref second = {.model = c, .T = T_other, .leave = &memory, .weight = get, .tell = hear_other, .ctx = ctx};

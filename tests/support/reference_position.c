@@ -4,21 +4,23 @@
 #include <math.h>
 #include <string.h>
 
-/* What part of its speed a pair gives up under "yarn", as the paper has it: none if it turns often in the original context. */
+/* What part of its speed a pair gives up under "yarn", as the paper has it: none if it turns often in
+ * the original context. */
 static double slowed(const struct ref_config *c, int i, int rotary)
 {
     double context = c->original > 0 ? c->original : c->n_ctx, bound[2];
     double turns[2] = {c->beta_fast > 0 ? c->beta_fast : 32, c->beta_slow > 0 ? c->beta_slow : 1};
     for (int k = 0; k < 2; k++)
         bound[k] = rotary * log(context / (2 * acos(-1) * turns[k])) / (2 * log(c->theta));
-    double low = fmax(c->real ? bound[0] : floor(bound[0]), 0), high = fmin(c->real ? bound[1] : ceil(bound[1]), rotary - 1);
+    double low = fmax(c->real ? bound[0] : floor(bound[0]), 0),
+        high = fmin(c->real ? bound[1] : ceil(bound[1]), rotary - 1);
     return fmin(1, fmax(0, (i - low) / (high == low ? 0.001 : high - low)));
 }
 
 static bool is(const char *a, const char *b) { return strcmp(a, b) == 0; }
 
-/* The rotation angle of pair i at position 1; "llama3" scaling depends on the wavelength, as in the paper of Llama 3.1; two kinds
- * depend on the length of the text. */
+/* The rotation angle of pair i at position 1; "llama3" scaling depends on the wavelength, as in the paper of Llama 3.1;
+ * two kinds depend on the length of the text. */
 double ref_angle(const struct ref_config *c, int layer, int T, int i, int rotary)
 {
     bool own = c->local_theta > 0 && c->local[layer];
@@ -32,7 +34,8 @@ double ref_angle(const struct ref_config *c, int layer, int T, int i, int rotary
         return slowed(c, i, rotary) * slow + (1 - slowed(c, i, rotary)) * plain;
     if (is(c->scaling, "dynamic")) {
         double n = T > c->n_ctx ? T : c->n_ctx;
-        return pow(c->theta * pow(c->factor * n / c->n_ctx - c->factor + 1, rotary / (rotary - 2.0)), -2.0 * i / rotary);
+        return pow(c->theta * pow(c->factor * n / c->n_ctx - c->factor + 1, rotary / (rotary - 2.0)),
+                   -2.0 * i / rotary);
     }
     if (is(c->scaling, "longrope"))
         return plain / (T > c->original ? c->many : c->few)[i];

@@ -1,5 +1,5 @@
-/* sanitized.h - whether the tests, and the program with them, were built with a sanitizer of addresses or threads, or without
- * what Linux alone has. */
+/* sanitized.h - whether the tests, and the program with them, were built with a sanitizer of addresses or threads, or
+ * without what Linux alone has. */
 #ifndef TESTS_SANITIZED_H
 #define TESTS_SANITIZED_H
 

@@ -11,8 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether a value is as a schema says; else `why` tells where it is not, as in "/rows/0/kl: ...".  `root` has the
- * definitions. */
+/* Whether a value is as a schema says; else `why` tells where it is not: "/rows/0/kl: ...".  `root` has definitions. */
 enum { SCHEMA_WHY = 512 };
 bool schema_fits(const cJSON *value, const cJSON *schema, const cJSON *root, char why[SCHEMA_WHY]);
 /* The schema at a pointer such as "#/properties/rows/items"; NULL: there is none. */

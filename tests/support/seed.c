@@ -105,7 +105,8 @@ static void join_heads(struct seed *e)
     if (!o)
         return;
     size_t unused;
-    float *weight = golden_floats(o, &unused), *bias = golden_find(w, "b_O") ? golden_floats(golden_find(w, "b_O"), &unused) : NULL;
+    float *weight = golden_floats(o, &unused),
+        *bias = golden_find(w, "b_O") ? golden_floats(golden_find(w, "b_O"), &unused) : NULL;
     struct attn_mat m = {.data = weight, .in = H * dv, .out = cols_of(o), .ld = cols_of(o), .bias = {.data = bias}};
     e->output = seed_zeros(e->Tq * m.out);
     attn_gemm(alone(), e->output, m.out, e->joined, m.in, e->Tq, &m, ATTN_STORE, NULL);

@@ -1,7 +1,7 @@
 /* seed.h - computes an example of the articles (tests/golden/seeds) with the library.
  *
- * Queries, keys and values come from the listed inputs and weights by attn_gemm, attention from attn_attention.  Anything
- * missing, malformed or refused fails the test. */
+ * Queries, keys and values come from the listed inputs and weights by attn_gemm, attention from attn_attention.
+ * Anything missing, malformed or refused fails the test. */
 #ifndef TESTS_SEED_H
 #define TESTS_SEED_H
 

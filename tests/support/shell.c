@@ -66,7 +66,8 @@ static const struct { const char *spelled; int fd; const char *path; } redirecti
     {">/dev/full", STDOUT_FILENO, "/dev/full"},
 };
 
-/* Appends the value of the variable that *from begins with, and moves it on; false: it is no plain $NAME that is set. */
+/* Appends the value of the variable that *from begins with, and moves it on; false: it is no plain $NAME
+ * that is set. */
 static bool expand(char **to, const char *end, const char **from)
 {
     char name[32];
@@ -114,7 +115,8 @@ static bool redirects(struct words *w, const char **from)
 {
     for (size_t i = 0; i < sizeof redirections / sizeof *redirections; i++) {
         size_t n = strlen(redirections[i].spelled);
-        if (strncmp(*from, redirections[i].spelled, n) || ((*from)[n] && (*from)[n] != ' ') || w->n_to == sizeof w->to / sizeof *w->to)
+        if (strncmp(*from, redirections[i].spelled, n) || ((*from)[n] && (*from)[n] != ' ') ||
+            w->n_to == sizeof w->to / sizeof *w->to)
             continue;
         w->to[w->n_to].fd = redirections[i].fd;
         w->to[w->n_to++].path = redirections[i].path;
@@ -174,7 +176,8 @@ struct running shell_start(const char *line, bool stops, int out, int err)
                 posix_spawn_file_actions_adddup2(&to, STDOUT_FILENO, w.to[i].fd);
     }
     setenv("LINE", line, 1);
-    ck_assert_int_eq(posix_spawnp(&r.pid, argv[0], &to, NULL, argv, environ), 0);   /* unlike fork, copies no page tables */
+    /* unlike fork, copies no page tables */
+    ck_assert_int_eq(posix_spawnp(&r.pid, argv[0], &to, NULL, argv, environ), 0);
     posix_spawn_file_actions_destroy(&to);
     return r;
 }
@@ -223,14 +226,16 @@ pid_t start_line(const char *line, const int ends[2], int fd)
 void expect(const char *line, int status, const char *part)
 {
     const struct said *s = sh(line);
-    ck_assert_msg(s->status == status, "%s\nended with %d, not %d, and said:\n%.2000s", line, s->status, status, s->text);
+    ck_assert_msg(s->status == status,
+                  "%s\nended with %d, not %d, and said:\n%.2000s", line, s->status, status, s->text);
     ck_assert_msg(strstr(s->text, part) != NULL, "%s\nshould say '%s' and said:\n%.2000s", line, part, s->text);
 }
 
 void expect_exactly(const char *line, const char *text)
 {
     const struct said *s = sh(line);
-    ck_assert_msg(s->status == 0 && !strcmp(s->text, text), "%s\nended with %d and said:\n%.2000s", line, s->status, s->text);
+    ck_assert_msg(s->status == 0 && !strcmp(s->text, text),
+                  "%s\nended with %d and said:\n%.2000s", line, s->status, s->text);
 }
 
 void expect_same(const char *line, const char *other)
@@ -238,9 +243,10 @@ void expect_same(const char *line, const char *other)
     static struct said first;
     memcpy(&first, sh(line), sizeof first);
     const struct said *s = sh(other);
-    ck_assert_msg(!first.status && !s->status && first.len && first.len == s->len && !memcmp(first.text, s->text, s->len),
-                  "%s\n%s\nsay different things or nothing, with %d and %d:\n%.1000s\n%.1000s", line, other, first.status, s->status,
-                  first.text, s->text);
+    ck_assert_msg(!first.status && !s->status && first.len && first.len == s->len &&
+                  !memcmp(first.text, s->text, s->len),
+                  "%s\n%s\nsay different things or nothing, with %d and %d:\n%.1000s\n%.1000s", line, other,
+                  first.status, s->status, first.text, s->text);
 }
 
 const struct said *sh_on_terminal(const char *line, unsigned short rows, unsigned short columns)
@@ -290,6 +296,7 @@ const char *python_with(const char *module)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i] && !sh(printed("%s -c 'import %s' 2>/dev/null", names[i], module))->status)
             return names[i];
-    skipped(printed("python3 with %s", module), printed("sudo apt-get install python3-%s, or name another in ATTN_PYTHON", module));
+    skipped(printed("python3 with %s", module),
+            printed("sudo apt-get install python3-%s, or name another in ATTN_PYTHON", module));
     return NULL;
 }

@@ -21,7 +21,8 @@ float sinks_value(int act, int layer, size_t h, size_t t, size_t j)
         return -INFINITY;
     if (act == ATTN_ACT_PATTERN)
         return 1.0f / (float)(t + 1);
-    int number = act + 1 - (act > ATTN_ACT_ADDED) - (act > ATTN_ACT_MLP_ADDED);         /* as those that every model has are counted */
+    /* as those that every model has are counted */
+    int number = act + 1 - (act > ATTN_ACT_ADDED) - (act > ATTN_ACT_MLP_ADDED);
     return (float)number * 0.1f + (float)(layer + 1) * 10 + (float)h - (float)t * 0.01f + (float)j * 0.003f;
 }
 
@@ -52,8 +53,8 @@ void sinks_setup(struct sinks_setup *s, size_t T, const char *show, const char *
 {
     struct attn_err err = { 0 };
     *s = (struct sinks_setup){
-        .model = { .name = "toy", .family = "attn-decoder", .unembed = true, .output_projection = true, .L = 2, .H = 4, .Hkv = 2, .d = 3, .dh = 2,
-                   .dv = 2, .m = 5, .V = 6 },
+        .model = { .name = "toy", .family = "attn-decoder", .unembed = true, .output_projection = true, .L = 2, .H = 4,
+                   .Hkv = 2, .d = 3, .dh = 2, .dv = 2, .m = 5, .V = 6 },
         .hooks = { .L = 2, .H = 4, .Hkv = 2 },
         .tokens = make_tokens(T, known),
     };
@@ -63,7 +64,8 @@ void sinks_setup(struct sinks_setup *s, size_t T, const char *show, const char *
     snprintf(s->path, sizeof s->path, "%s", scratch_path("out"));
     s->job = (struct attn_sink_job){
         .model = &s->model, .digest = "sampled:00", .cpu = "generic", .select = s->select, .tokens = s->tokens,
-        .text = known ? "Life is\n" : NULL, .text_len = 8, .command = "run -s 'Life is'", .path = s->path, .precision = 4,
+        .text = known ? "Life is\n" : NULL, .text_len = 8, .command = "run -s 'Life is'", .path = s->path,
+        .precision = 4,
     };
 }
 
@@ -77,14 +79,16 @@ void sinks_teardown(struct sinks_setup *s)
 
 /* ---- telling --------------------------------------------------------------------------- */
 
-struct told { const struct attn_sink_methods *f; void *self; const struct sinks_setup *s; int act, layer; struct attn_err *err; };
+struct told { const struct attn_sink_methods *f; void *self; const struct sinks_setup *s; int act,
+              layer; struct attn_err *err; };
 
-/* Announces one band from memory that is freed afterwards, so that sanitizers catch a sink that keeps a pointer to it. */
+/* Announces one band from memory that is freed afterwards, so that sanitizers catch a sink that keeps a
+ * pointer to it. */
 static int tell_band(const struct told *t, size_t head0, size_t heads, size_t row0, size_t rows)
 {
     char name[ATTN_NAME_MAX];
-    struct attn_probe p = { .name = name, .act = t->act, .layer = t->layer, .head0 = head0, .heads = heads, .row0 = row0,
-                            .rows = rows };
+    struct attn_probe p = { .name = name, .act = t->act, .layer = t->layer, .head0 = head0, .heads = heads,
+                            .row0 = row0, .rows = rows };
     attn_act_name(name, t->act, t->layer);
     p.ndim = attn_act_shape(p.shape, &t->s->model, t->act, t->s->tokens->n, t->s->tokens->n);
     p.cols = p.shape[p.ndim - 1];
@@ -130,7 +134,8 @@ static int tell_squares(struct told t)
     return rc;
 }
 
-int sinks_tell(const struct attn_sink_methods *f, void *self, const struct sinks_setup *s, int layers, struct attn_err *err)
+int sinks_tell(const struct attn_sink_methods *f, void *self, const struct sinks_setup *s, int layers,
+               struct attn_err *err)
 {
     struct told t = { f, self, s, 0, -1, err };
     int rc = 0;

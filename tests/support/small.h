@@ -15,7 +15,8 @@ void small_open(int i);
 void small_close(void);
 
 /* Both fail the test if that fails. */
-struct attn_run *small_run(size_t rows, size_t seqs, size_t keys, int threads, const struct attn_observer *obs, size_t n);
+struct attn_run *small_run(size_t rows, size_t seqs, size_t keys, int threads,
+                           const struct attn_observer *obs, size_t n);
 void small_forward(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n);
 
 #endif

@@ -10,8 +10,7 @@
 
 /* Writes to `to` what the terminal shows after these bytes, with the lines that have left it at its top, each after a
  * '|', or '>' if it goes on where the one above was too long.  Below a line that has any, a ':' and a letter for each
- * column that is bold or in colour; at the end what the letters mean, and where the cursor stands unless it begins a
- * line. */
+ * column that is bold or in colour.  At the end, what letters mean, and where the cursor is unless it begins a line. */
 void terminal_show(FILE *to, const char *bytes, size_t len, size_t rows, size_t columns);
 
 /* Runs a line on such a terminal; fails the test unless it has status 0, and each line that is shown, with the sign

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""torch_save.py (FROM TO HOW)... - saves the model.safetensors of a directory again with PyTorch, beside copies of its other files.
+"""torch_save.py (FROM TO HOW)... - saves the model.safetensors of a directory again with PyTorch, beside copies of
+its other files.
 
-HOW is zip, legacy (the form before PyTorch 1.6), turned (matrices are transposed views), parts (two files and an index)."""
+HOW is zip, legacy (the form before PyTorch 1.6), turned (matrices are transposed views), parts (two files
+and an index)."""
 import collections
 import json
 import os
@@ -40,7 +42,8 @@ def convert(source, target, how):
     files = ["pytorch_model-0000%d-of-00002.bin" % i for i in (1, 2)]
     where = {name: files[i % 2] for i, name in enumerate(state)}
     for file in files:
-        save(collections.OrderedDict((n, t) for n, t in state.items() if where[n] == file), os.path.join(target, file), how)
+        save(collections.OrderedDict((n, t) for n, t in state.items() if where[n] == file),
+             os.path.join(target, file), how)
     with open(os.path.join(target, "pytorch_model.bin.index.json"), "w") as f:
         json.dump({"metadata": {}, "weight_map": where}, f)
 

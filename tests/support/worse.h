@@ -1,4 +1,5 @@
-/* worse.h - the larger of two errors, where NaN is the largest: fmax() drops it, and a test would pass on numbers that are none. */
+/* worse.h - the larger of two errors, where NaN is the largest: fmax() drops it, and a test would pass on numbers
+ * that are none. */
 #ifndef ATTN_TESTS_WORSE_H
 #define ATTN_TESTS_WORSE_H
 

@@ -29,7 +29,8 @@ static void expect_same_ids(const struct attn_tokenizer *t, const char *text, si
     struct attn_err err = {0};
     int32_t *alone = NULL;
     size_t got;
-    ck_assert_msg(attn_encode_ids(&alone, &got, t, text, len, &(struct attn_encode_opts){0}, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_msg(attn_encode_ids(&alone, &got, t, text, len, &(struct attn_encode_opts){0}, &err) == ATTN_OK,
+                  "%s", err.msg);
     ck_assert_uint_eq(got, n);
     ck_assert(n == 0 || memcmp(alone, ids, n * sizeof *ids) == 0);
     free(alone);
@@ -113,7 +114,8 @@ END_TEST
 
 /* ---- merges ---------------------------------------------------------------------------- */
 
-static const char small[] = "{\"a\": 0, \"b\": 1, \"c\": 2, \"ab\": 3, \"abc\": 4, \"\u0120\": 5, \"\u0120ab\": 6, \"#\": 7, \"#a\": 8}";
+static const char small[] =
+    "{\"a\": 0, \"b\": 1, \"c\": 2, \"ab\": 3, \"abc\": 4, \"\u0120\": 5, \"\u0120ab\": 6, \"#\": 7, \"#a\": 8}";
 
 static int read_merges(const char *bytes, size_t len, const char *name, struct attn_err *err)
 {
@@ -159,7 +161,8 @@ static void expect_small(const char *merges, const char *text, const int32_t *id
     struct attn_err err = {0};
     struct attn_encoding spans = {0};
     struct attn_text_file v = {small, sizeof small - 1, "vocab.json"}, m = {merges, strlen(merges), "merges.txt"};
-    ck_assert_msg(attn_subword_read(&b, &(struct attn_merges_files){.vocab = v, .merges = m}, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_msg(attn_subword_read(&b, &(struct attn_merges_files){.vocab = v, .merges = m}, &err) == ATTN_OK,
+                  "%s", err.msg);
     ck_assert_msg(attn_subword_encode(&spans, b, text, strlen(text), &(struct attn_encode_opts){0}, &err) == ATTN_OK,
                   "%s", err.msg);
     ck_assert_uint_eq(spans.n, n);
@@ -173,14 +176,16 @@ START_TEST(test_order_of_rules)
 {
     expect_small("#version: 0.2\na b\nab c\n", "abcab", (int32_t[]){4, 3}, 2);
     expect_small("a b\r\nab c\r\n", "abcab", (int32_t[]){4, 3}, 2);
-    expect_small("ab c\na b", "abc", (int32_t[]){4}, 1);            /* the second rule makes a token that the first one needs */
+    /* the second rule makes a token that the first one needs */
+    expect_small("ab c\na b", "abc", (int32_t[]){4}, 1);
     expect_small("", "ab", (int32_t[]){0, 1}, 2);
     expect_small("a b\n\u0120 ab", "ab ab", (int32_t[]){3, 6}, 2);
     expect_small("#version: 0.2\n# a\n", "#a#", (int32_t[]){7, 0, 7}, 3);       /* pre-tokenization makes two pieces */
 }
 END_TEST
 
-/* Cases of tests/golden/malformed that concern a tokenizer, with words the message must have; NULL: it must be accepted. */
+/* Cases of tests/golden/malformed that concern a tokenizer, with words the message must have; NULL: it
+ * must be accepted. */
 static const struct { const char *dir, *words[2]; } malformed[] = {
     {"00-valid", {NULL}},
     {"11-vocab-duplicate-id", {"vocab.json", "the same id"}},
@@ -205,7 +210,8 @@ START_TEST(test_malformed)
     }
     ck_assert_msg(!words[0], "%s was accepted", dir);
     ck_assert_msg(!attn_encode(&tokens, t, "ab abc ad", 9, &err), "%s", err.msg);
-    ck_assert_uint_eq(tokens->n, 3);                                /* "a b" is a rule in both, with a version line or without */
+    /* "a b" is a rule in both, with a version line or without */
+    ck_assert_uint_eq(tokens->n, 3);
     ck_assert_str_eq(tokens->tok[0].raw, "ab");
     attn_tokens_free(tokens);
     attn_tokenizer_close(t);
@@ -233,8 +239,10 @@ END_TEST
 /* A vocabulary of one-byte tokens and of pairs and triples of them, with merge rules in random order. */
 static struct attn_subword *make_random(unsigned seed)
 {
-    static const char vocab[] = "{\"a\":0,\"b\":1,\"aa\":2,\"ab\":3,\"ba\":4,\"bb\":5,\"aaa\":6,\"aab\":7,\"aba\":8,\"abab\":9,\"bba\":10,\"bbb\":11,\"aaaa\":12}";
-    static const char *const rules[] = {"a a", "a b", "b a", "b b", "aa a", "a ab", "ab a", "ab ab", "b ba", "bb b", "aa aa", "bb a"};
+    static const char vocab[] = "{\"a\":0,\"b\":1,\"aa\":2,\"ab\":3,\"ba\":4,\"bb\":5,\"aaa\":6,\"aab\":7,\"aba\":8,"
+        "\"abab\":9,\"bba\":10,\"bbb\":11,\"aaaa\":12}";
+    static const char *const rules[] = {"a a", "a b", "b a", "b b", "aa a", "a ab", "ab a", "ab ab", "b ba", "bb b",
+                                        "aa aa", "bb a"};
     char merges[128] = "";
     bool used[12] = {false};
     struct attn_subword *b = NULL;
@@ -247,7 +255,8 @@ static struct attn_subword *make_random(unsigned seed)
         strcat(strcat(merges, rules[k]), "\n");
     }
     struct attn_text_file v = {vocab, sizeof vocab - 1, "vocab.json"}, m = {merges, strlen(merges), "merges.txt"};
-    ck_assert_msg(attn_subword_read(&b, &(struct attn_merges_files){.vocab = v, .merges = m}, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_msg(attn_subword_read(&b, &(struct attn_merges_files){.vocab = v, .merges = m}, &err) == ATTN_OK,
+                  "%s", err.msg);
     return b;
 }
 
@@ -383,7 +392,8 @@ static void *ask_for_all(void *tokenizer)
     return (void *)(uintptr_t)bytes;
 }
 
-/* The table of token texts must be the same whichever of two threads makes it, and agree with decoding tokens one at a time. */
+/* The table of token texts must be the same whichever of two threads makes it, and agree with decoding tokens one
+ * at a time. */
 START_TEST(test_readings)
 {
     struct attn_tokenizer *t = open_tokenizer("tests/golden/checkpoints/neo-h");
@@ -444,7 +454,8 @@ static bool ask_for_piece(struct attn_pieces *p, size_t i)
     return true;
 }
 
-/* The cache becomes larger with the text, up to 2 MB; what it knows is right at any size, and what comes again soon is known. */
+/* The cache becomes larger with the text, up to 2 MB; what it knows is right at any size, and what comes again
+ * soon is known. */
 START_TEST(pieces_are_remembered)
 {
     struct attn_pieces p = {0};
@@ -458,7 +469,8 @@ START_TEST(pieces_are_remembered)
     }
     ck_assert_uint_eq(grown, 4);
     ck_assert_uint_eq(p.sets * sizeof *p.set, 2 << 20);
-    ck_assert_uint_gt(known, (all - before) * 3 / 4);               /* others gave way to two of their set, new or known */
+    /* others gave way to two of their set, new or known */
+    ck_assert_uint_gt(known, (all - before) * 3 / 4);
     attn_pieces_free(&p);
 }
 END_TEST

@@ -65,7 +65,8 @@ START_TEST(any_cuts)
     for (size_t at = 0, end; text[at]; at = end) {
         for (end = at + 1; text[end] && draw_below(&seed, 3) == 0; end++)
             ;
-        tok[t.n++] = (struct attn_token){.known = true, .text = text + at, .text_len = end - at, .start = at, .end = end};
+        tok[t.n++] = (struct attn_token){.known = true, .text = text + at, .text_len = end - at, .start = at,
+                                         .end = end};
     }
     attn_tokens_find_parts(&t);
     for (size_t i = 0; i < t.n; i++) {
@@ -80,7 +81,8 @@ START_TEST(any_cuts)
             ends++;
         bool alone = (tok[begins].start == from || (tok[begins].start + 1 == from && text[from - 1] == ' ')) &&
                      tok[ends].end == from + step && ends > begins;
-        ck_assert_msg((tok[i].parts > 0) == alone, "token %zu of %zu, bytes %zu to %zu", i, t.n, tok[i].start, tok[i].end);
+        ck_assert_msg((tok[i].parts > 0) == alone,
+                      "token %zu of %zu, bytes %zu to %zu", i, t.n, tok[i].start, tok[i].end);
         if (alone) {
             ck_assert(tok[i].part == i - begins + 1 && tok[i].parts == ends - begins + 1);
             ck_assert(!strncmp(tok[i].whole, text + from, step) && strlen(tok[i].whole) == step);
@@ -94,19 +96,26 @@ END_TEST
 /* People read the character; programs read what they did. */
 START_TEST(for_people_alone)
 {
-    expect_exactly("\"$A\" tokenize -m tiny -s '短 é'", "index     id  token   bytes\n    0    163  短·1/3  0-1\n    1    253  短·2/3  1-2\n"
-                   "    2    255  短·3/3  2-3\n    3    220  ·       3-4\n    4    127  é·1/2   4-5\n    5    102  é·2/2   5-6\n");
-    expect("\"$A\" tokenize -m tiny -s 短 --format json", 0, "{\"id\": 163, \"text\": \"\xEF\xBF\xBD\", \"raw\": \"ç\", \"start\": 0, \"end\": 1}");
+    expect_exactly("\"$A\" tokenize -m tiny -s '短 é'",
+                   "index     id  token   bytes\n    0    163  短·1/3  0-1\n    1    253  短·2/3  1-2\n"
+                   "    2    255  短·3/3  2-3\n    3    220  ·       3-4\n    4    127  é·1/2   4-5\n"
+                   "    5    102  é·2/2   5-6\n");
+    expect("\"$A\" tokenize -m tiny -s 短 --format json", 0,
+           "{\"id\": 163, \"text\": \"\xEF\xBF\xBD\", \"raw\": \"ç\", \"start\": 0, \"end\": 1}");
     expect("\"$A\" run -m tiny -s 短 --show pattern --layer 0 --head 0", 0, "短·2/3  0.3769  0.6231  0.0000\n");
-    expect_exactly("\"$A\" run -m tiny -s 短 --show pattern --layer 0 --head 0 --format csv | head -1", "token,\xEF\xBF\xBD,\xEF\xBF\xBD,\xEF\xBF\xBD\n");
+    expect_exactly("\"$A\" run -m tiny -s 短 --show pattern --layer 0 --head 0 --format csv | head -1",
+                   "token,\xEF\xBF\xBD,\xEF\xBF\xBD,\xEF\xBF\xBD\n");
     expect("\"$A\" run -m tiny --ids 163,253,255 --labels auto --show pattern --layer 0 --head 0", 0, "短·2/3  0.3769");
     expect("\"$A\" score -m tiny -s 短", 0, "    2     255  短·3/3  ");
     expect_exactly("\"$A\" score -m tiny -s 短 --format csv | tail -1 | cut -d, -f 1-4", "2,255,\xEF\xBF\xBD,Ń\n");
     expect("\"$A\" lens -m tiny -s 短", 0, "短·3/3");
-    expect("\"$A\" explain -m tiny -s 短 --query 2 --key 0", 0, "How \"短·3/3\" (token 2) attends to \"短·1/3\" (token 0)");
+    expect("\"$A\" explain -m tiny -s 短 --query 2 --key 0", 0,
+           "How \"短·3/3\" (token 2) attends to \"短·1/3\" (token 0)");
     expect("\"$A\" run -m tiny -s 短 --layer 0 --head 0 --format svg | grep -c 短·2/3", 0, "2");
-    expect("\"$A\" run -m tiny -s 短 -o $D/x.html && grep -c '\"text\":\"\xEF\xBF\xBD\",\"label\":\"短·2/3\",\"start\":1,\"end\":2' $D/x.html", 0, "1\n");
-    expect("\"$A\" run -m tiny -s 短 --layer 0 --head 0 --format svg --figure lines --query 短·2/3 -o $D/l.svg && grep -c 短·2/3 $D/l.svg", 0, "");
+    expect("\"$A\" run -m tiny -s 短 -o $D/x.html && "
+           "grep -c '\"text\":\"\xEF\xBF\xBD\",\"label\":\"短·2/3\",\"start\":1,\"end\":2' $D/x.html", 0, "1\n");
+    expect("\"$A\" run -m tiny -s 短 --layer 0 --head 0 --format svg --figure lines --query 短·2/3 -o $D/l.svg && "
+           "grep -c 短·2/3 $D/l.svg", 0, "");
 }
 END_TEST
 

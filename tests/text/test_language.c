@@ -47,12 +47,14 @@ END_TEST
 START_TEST(languages_are_whole)
 {
     expect("$PYTHON -B tests/messages.py data/lang/*.po", 0, "; 0 complaints\n");
-    expect("sed 's/^msgid \"Dropout\"/msgid \"Dropin\"/' data/lang/zh.po > \"$D/zh.po\"; $PYTHON -B tests/messages.py \"$D/zh.po\"", 1, "does not have: Dropout\n");
+    expect("sed 's/^msgid \"Dropout\"/msgid \"Dropin\"/' data/lang/zh.po > \"$D/zh.po\"; "
+           "$PYTHON -B tests/messages.py \"$D/zh.po\"", 1, "does not have: Dropout\n");
     expect("$PYTHON -B tests/messages.py \"$D/zh.po\"", 1, "no text of the program: Dropin\n");
 }
 END_TEST
 
-/* What the head of the file says of its marks, spaces and terms: what is put in place of what is right, and what is said of it. */
+/* What the head of the file says of its marks, spaces and terms: what is put in place of what is right, and what is
+ * said of it. */
 static const struct { const char *right, *wrong, *says; } slips[] = {
     {"因果掩码\"", "因果掩码,一种掩码\"", "a half-width mark beside a Chinese character: 码,"},
     {"（随机失活）", "(随机失活)", "a half-width bracket beside a Chinese character: (随"},
@@ -63,7 +65,8 @@ static const struct { const char *right, *wrong, *says; } slips[] = {
 
 START_TEST(chinese_keeps_its_rules)
 {
-    expect(printed("sed 's/%s/%s/' data/lang/zh.po > \"$D/zh.po\"; $PYTHON -B tests/messages.py \"$D/zh.po\"", slips[_i].right, slips[_i].wrong),
+    expect(printed("sed 's/%s/%s/' data/lang/zh.po > \"$D/zh.po\"; $PYTHON -B tests/messages.py \"$D/zh.po\"",
+                   slips[_i].right, slips[_i].wrong),
            1, slips[_i].says);
 }
 END_TEST
@@ -78,10 +81,13 @@ START_TEST(pages_are_whole)
         {"s/^msgstr \"已保存为 %s。\"/msgstr \"已保存。\"/", ": other conversions: 已保存。\n"},
         {"s/^msgstr \"所有头\"/msgstr \"<所有头>\"/", "are markup in a page: <所有头>\n"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        expect(printed("sed '%s' data/lang/zh.po > \"$D/zh.po\"; $PYTHON -B tests/messages.py \"$D/zh.po\" | sed \"s#$D#\\$D#\"",
+        expect(printed("sed '%s' data/lang/zh.po > \"$D/zh.po\"; $PYTHON -B tests/messages.py \"$D/zh.po\" | "
+                       "sed \"s#$D#\\$D#\"",
                        wrong[i].sed), 1, wrong[i].says);
-    succeed("cp -r --parents lib/picture lib/trace/trace.c lib/ask/scores.c cmd/attn-cli/cmd_run.c tests/messages.py data/lang $D");
-    expect("cd \"$D\" && sed -i 's/tr(\"Lens\")/tr(name)/' lib/picture/page/lens.js && $PYTHON -B tests/messages.py data/lang/zh.po", 1,
+    succeed("cp -r --parents lib/picture lib/trace/trace.c lib/ask/scores.c cmd/attn-cli/cmd_run.c tests/messages.py "
+            "data/lang $D");
+    expect("cd \"$D\" && sed -i 's/tr(\"Lens\")/tr(name)/' lib/picture/page/lens.js && "
+           "$PYTHON -B tests/messages.py data/lang/zh.po", 1,
            "lens.js: tr( takes a text in quotes");
 }
 END_TEST
@@ -91,7 +97,8 @@ END_TEST
 START_TEST(a_language_is_found_by_its_code)
 {
     static const struct { const char *code, *is; } known[] = {
-        {"zh", "zh"}, {"zh_CN.UTF-8", "zh"}, {"zh-Hans", "zh"}, {"en", "en"}, {"en_GB", "en"}, {"zhx", NULL}, {"z", NULL}, {"", NULL}, {"fr", NULL}};
+        {"zh", "zh"}, {"zh_CN.UTF-8", "zh"}, {"zh-Hans", "zh"}, {"en", "en"}, {"en_GB", "en"}, {"zhx", NULL},
+        {"z", NULL}, {"", NULL}, {"fr", NULL}};
     const struct attn_language *l;
     struct attn_err err = {0};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -121,14 +128,18 @@ END_TEST
 
 /* ---- lessons ---- */
 
-/* Three words in a row, which are neither quoted nor a command, are English, and so are the first two headings of a table. */
-#define ENGLISH "grep -v '^    attn-cli' | sed 's/“[^”]*”//g' | grep -E '[A-Za-z]{2,} [A-Za-z]{2,} [A-Za-z]{2,}|^[|] [a-z -]{3,} [|] [a-z]{3,} [|]'"
+/* Three words in a row, which are neither quoted nor a command, are English, and so are the first two headings
+ * of a table. */
+#define ENGLISH "grep -v '^    attn-cli' | sed 's/“[^”]*”//g' | grep -E '[A-Za-z]{2,} [A-Za-z]{2,} [A-Za-z]{2,}|^[|" \
+    "] [a-z -]{3,} [|] [a-z]{3,} [|]'"
 #define NUMBERS " | grep -oE -- '-?[0-9]+[.][0-9]+'"
 static const char *const lines[] = {
-    "--article life", "--article heads", "--article journey", "--article chicken", "--article language", "--article list",
+    "--article life", "--article heads", "--article journey", "--article chicken", "--article language",
+    "--article list",
     "-m life -s 'Life is short' --blank 5 --seed 3", "-m life -s 'Life is short' --blank 5 --seed 3 --answers",
     "-m tiny -s 'Lily lost her red ball' --layer 1", "-m life -s 'Life is short' --attention linear",
-    "-m life -s 'Life is short' --cross 'eat dessert'", "-m life -s 'Life is short' --attention causal-renorm --dropout 0.5",
+    "-m life -s 'Life is short' --cross 'eat dessert'",
+    "-m life -s 'Life is short' --attention causal-renorm --dropout 0.5",
     "-m life -s 'Life is short' --attention window:2 --scale 2", "-m life -s 'Life is short' --attention random:1,1,3",
     "-m tiny -s 'Lily lost her red ball' --edit 'L0.scores[pos=2] = -inf'"};
 
@@ -141,7 +152,8 @@ END_TEST
 
 START_TEST(numbers_are_the_same)
 {
-    expect_same(printed("\"$A\" explain %s --lang zh" NUMBERS, lines[_i]), printed("\"$A\" explain %s" NUMBERS, lines[_i]));
+    expect_same(printed("\"$A\" explain %s --lang zh" NUMBERS, lines[_i]),
+                printed("\"$A\" explain %s" NUMBERS, lines[_i]));
 }
 END_TEST
 
@@ -155,27 +167,35 @@ END_TEST
 
 START_TEST(what_is_out_of_line_is_seen)
 {
-    expect("\"$A\" attend --scores '1 2; 3 4' --names '我 自然语言' --explain --lang zh" ALIGNED, 0, "aligned: 6 lines of diagrams, 2 tables; 0 complaints\n");
-    expect("\"$A\" attend --scores '1 2; 3 4' --explain --lang zh | sed 's/│ 注意力权重/│ 注意力 权重/'" ALIGNED, 1, "strokes that do not meet");
-    expect("\"$A\" attend --scores '1 2; 3 4' --explain --lang zh | sed 's/^  键 /  键  /'" ALIGNED, 1, "not below the others: ");
-    expect("\"$A\" attend --scores '1 2; 3 4' --explain --lang zh | sed 's/^给定的是/给定的是给定的是给定的是/'" ALIGNED, 1, " cells: 给定");
+    expect("\"$A\" attend --scores '1 2; 3 4' --names '我 自然语言' --explain --lang zh" ALIGNED, 0,
+           "aligned: 6 lines of diagrams, 2 tables; 0 complaints\n");
+    expect("\"$A\" attend --scores '1 2; 3 4' --explain --lang zh | sed 's/│ 注意力权重/│ 注意力 权重/'" ALIGNED, 1,
+           "strokes that do not meet");
+    expect("\"$A\" attend --scores '1 2; 3 4' --explain --lang zh | sed 's/^  键 /  键  /'" ALIGNED, 1,
+           "not below the others: ");
+    expect("\"$A\" attend --scores '1 2; 3 4' --explain --lang zh | sed 's/^给定的是/给定的是给定的是给定的是/'" ALIGNED, 1,
+           " cells: 给定");
 }
 END_TEST
 
 /* Of the first look on a screen: sentences are in it, names of scores and commands stay. */
 START_TEST(a_screen_is_said_in_chinese)
 {
-    static const char *const texts[] = {"-m tiny -s 'Lily lost her red ball'", "-m life -s 'Life is short'", "-m life -s 'Life is short' --cross 'eat dessert'",
+    static const char *const texts[] = {"-m tiny -s 'Lily lost her red ball'", "-m life -s 'Life is short'",
+                                        "-m life -s 'Life is short' --cross 'eat dessert'",
         "-m tiny -s 'Lily lost her red ball' --words", "-m tiny -s 'Lily lost' --edit 'L0.scores[pos=1] = 0'"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        expect(printed("\"$A\" run --format screen %s --lang zh | grep -v 'attn-cli\\|^词元 \\|^查询 \\|^键 \\|^ *-\\|^改动：' | grep -E '[A-Za-z]{2,} [A-Za-z]{2,}'", texts[i]), 1, "");
-        expect_same(printed("\"$A\" run --format screen %s --lang zh" NUMBERS, texts[i]), printed("\"$A\" run --format screen %s" NUMBERS, texts[i]));
+        expect(printed("\"$A\" run --format screen %s --lang zh | grep -v 'attn-cli\\|^词元 \\|^查询 \\|^键 \\|^ *-\\|"
+                       "^改动：' | grep -E '[A-Za-z]{2,} [A-Za-z]{2,}'", texts[i]), 1, "");
+        expect_same(printed("\"$A\" run --format screen %s --lang zh" NUMBERS, texts[i]),
+                    printed("\"$A\" run --format screen %s" NUMBERS, texts[i]));
     }
     expect("\"$A\" run --format screen -m tiny -s Lily --edit 'logits = 1e38' --edit 'logits *= 1e10' --lang zh", 0,
            "\n改动：logits *= 10000000000\n\n接下来  没有：the logit of token 0 is inf");
     expect("\"$A\" run --format screen -m life -s 'Life is short' --lang zh", 0, "\n其他种类      attn-cli variants");
     expect("\"$A\" run --format screen -m tiny -s 'Lily lost her red ball' --lang zh", 0, "\nL2H3    看前一个 ");
-    expect_same("\"$A\" run -m life -s 'Life is short' --lang zh --format json", "\"$A\" run -m life -s 'Life is short' --format json");
+    expect_same("\"$A\" run -m life -s 'Life is short' --lang zh --format json",
+                "\"$A\" run -m life -s 'Life is short' --format json");
 }
 END_TEST
 
@@ -188,15 +208,19 @@ static const char chinese[] = "<html lang=\"zh\">";
 START_TEST(a_page_is_said_in_chinese)
 {
     static const char *const pages[] = {
-        "run -m tiny -s 'Lily lost her red ball'", "run -m life -s 'Life is short' --live", "variants -m life -s 'Life is short'",
-        "heads -m tiny -s 'Lily lost her red ball'", "lens -m tiny -s 'Lily lost'", "attend --q '1 0; 0 2' --k '1 1; 0 1' --v '1 2; 3 4'",
-        "patch -m tiny -s 'Lily lost her red' --from 'Lily lost her big' --what v --over layer --metric 'logit(3)'", "info -m life --tensor blocks.0.attn.q.weight",
+        "run -m tiny -s 'Lily lost her red ball'", "run -m life -s 'Life is short' --live",
+        "variants -m life -s 'Life is short'",
+        "heads -m tiny -s 'Lily lost her red ball'", "lens -m tiny -s 'Lily lost'",
+        "attend --q '1 0; 0 2' --k '1 1; 0 1' --v '1 2; 3 4'",
+        "patch -m tiny -s 'Lily lost her red' --from 'Lily lost her big' --what v --over layer --metric 'logit(3)'",
+        "info -m life --tensor blocks.0.attn.q.weight",
         "generate -m tiny -s 'Lily lost' -n 2", "plot models/life"};
     succeed("\"$A\" run -m tiny -s 'Lily lost' -o $D/run.npz");
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
         const char *line = strncmp(pages[i], "plot", 4) ? pages[i] : "plot $D/run.npz";
         expect(printed("\"$A\" %s --lang zh -o $D/zh.html >$D/said && head -2 $D/zh.html", line), 0, chinese);
-        succeed(printed("\"$A\" %s -o $D/a.html >$D/said && \"$A\" %s --lang en -o $D/b.html >$D/said && cmp $D/a.html $D/b.html", line, line));
+        succeed(printed("\"$A\" %s -o $D/a.html >$D/said && \"$A\" %s --lang en -o $D/b.html >$D/said && "
+                        "cmp $D/a.html $D/b.html", line, line));
         expect("grep -c '" TEXTS "\\|<html lang=\"zh\"' $D/a.html", 1, "0\n");
     }
 }
@@ -208,9 +232,12 @@ START_TEST(a_page_has_its_own_texts)
     static const char read[] = "$PYTHON -B -c 'import json, re, sys; page = open(sys.argv[1]).read(); "
         "of = lambda id: re.search(f\"<script type=.application/json. id=.{id}.>(.*?)</script>\", page, re.S)[1]; "
         "pairs = json.loads(of(\"texts\"), object_pairs_hook=list); print(*eval(sys.argv[2]), sep=\"\\n\")' ";
-    succeed("for l in en zh; do \"$A\" run -m tiny -s 'Lily lost' --lang $l -o $D/$l.html; grep -o 'id=\"data\">.*' $D/$l.html >$D/$l; done; cmp $D/en $D/zh");
-    expect_exactly(printed("%s $D/zh.html '[len({english for english, _ in pairs}) == len(pairs) > 90]'", read), "True\n");
-    expect_exactly(printed("%s $D/zh.html '[p for p in pairs if p[0] in (\"attention pattern\", \"previous\", \"Lens\", \"Let it write\")]'", read),
+    succeed("for l in en zh; do \"$A\" run -m tiny -s 'Lily lost' --lang $l -o $D/$l.html; "
+            "grep -o 'id=\"data\">.*' $D/$l.html >$D/$l; done; cmp $D/en $D/zh");
+    expect_exactly(printed("%s $D/zh.html '[len({english for english, _ in pairs}) == len(pairs) > 90]'", read),
+                   "True\n");
+    expect_exactly(printed("%s $D/zh.html '[p for p in pairs if p[0] in (\"attention pattern\", \"previous\", "
+                           "\"Lens\", \"Let it write\")]'", read),
                    "('attention pattern', '注意力权重')\n('previous', '看前一个')\n");
     succeed("\"$A\" run -m tiny -s 'Lily lost' --show pattern,lens --live --lang zh -o $D/live.html");
     expect_exactly(printed("%s $D/live.html '[p for p in pairs if p[0] in (\"Lens\", \"Let it write\")]'", read),
@@ -221,7 +248,8 @@ END_TEST
 /* Options of it are as they are typed. */
 START_TEST(a_title_is_said_with_its_note)
 {
-    succeed("\"$A\" run -m life -s 'Life is' --attention window:2 --lang zh -o $D/w.html && \"$A\" run -m tiny -s 'Lily lost' --gradient loss --times --lang zh -o $D/g.html");
+    succeed("\"$A\" run -m life -s 'Life is' --attention window:2 --lang zh -o $D/w.html && "
+            "\"$A\" run -m tiny -s 'Lily lost' --gradient loss --times --lang zh -o $D/g.html");
     expect("cat $D/w.html", 0, "\"attention pattern, window:2\":\"注意力权重, window:2\"");
     expect("cat $D/g.html", 0, "\"attention pattern, gradient of loss times activation\":\"注意力权重，loss 的梯度乘以激活值\"");
 }
@@ -230,12 +258,14 @@ END_TEST
 /* Nor can a token that a title has end the block of texts; names of arrays stay. */
 START_TEST(what_comes_from_outside_is_no_markup)
 {
-    static const char evil[] = "</script><script>hit()</script>", vocabulary[] = "{\"</script><script>hit()</script>\": 0, \"a\": 1}";
+    static const char evil[] = "</script><script>hit()</script>",
+        vocabulary[] = "{\"</script><script>hit()</script>\": 0, \"a\": 1}";
     char *page;
     size_t len;
     scratch_put(scratch_path("v.json"), vocabulary, sizeof vocabulary - 1);
     succeed("\"$A\" init -o $D/m --vocab $D/v.json --n-layer 1 --n-head 2 --d-model 8 --unembed true");
-    succeed("\"$A\" run -m $D/m -s 'a a' --gradient 'logit(\"</script><script>hit()</script>\")' --lang zh -o $D/p.html");
+    succeed("\"$A\" run -m $D/m -s 'a a' --gradient 'logit(\"</script><script>hit()</script>\")' --lang zh -o "
+            "$D/p.html");
     page = golden_text(scratch_path("p.html"), &len);
     ck_assert_ptr_nonnull(strstr(page, "logit(\\\"\\u003c/script>\\u003cscript>hit()\\u003c/script>\\\") 的梯度"));
     ck_assert_ptr_null(strstr(page, evil));
@@ -247,8 +277,8 @@ END_TEST
 
 START_TEST(a_history_is_said_in_chinese)
 {
-    succeed("\"$A\" train -f cmd/README.md --vocab-size 300 --n-ctx 32 --n-layer 1 --n-head 2 --d-model 16 --steps 2 --batch 2 --seed 7 "
-            "--watch-every 1 -s 'attention heads' --show pattern -q -o $D/m");
+    succeed("\"$A\" train -f cmd/README.md --vocab-size 300 --n-ctx 32 --n-layer 1 --n-head 2 --d-model 16 --steps 2 "
+            "--batch 2 --seed 7 --watch-every 1 -s 'attention heads' --show pattern -q -o $D/m");
     succeed("\"$A\" plot $D/m/watch --lang zh -o $D/h.html");
     expect("cat $D/h.html", 0, chinese);
     expect("cat $D/h.html", 0, "<title>训练过程");
@@ -260,10 +290,12 @@ END_TEST
 /* As other options that a format does not use. */
 START_TEST(where_nothing_is_said_there_is_a_note)
 {
-    expect("\"$A\" run -m life -s 'Life is' --lang zh --format csv -o $D/x 2>&1", 0, "--lang: only --format screen or html uses it, not csv\n");
+    expect("\"$A\" run -m life -s 'Life is' --lang zh --format csv -o $D/x 2>&1", 0,
+           "--lang: only --format screen or html uses it, not csv\n");
     expect("\"$A\" plot $D/x --lang zh 2>&1 >$D/said", 0, "--lang: only --format html uses it, not term\n");
     expect_exactly("\"$A\" run -m life -s 'Life is' --lang zh -o $D/x.html 2>&1", "");
-    expect("\"$A\" run --format screen -m tiny -s 'Lily lost her red ball' --lang zh", 0, " --lang zh \\\n              -o page.html\n");
+    expect("\"$A\" run --format screen -m tiny -s 'Lily lost her red ball' --lang zh", 0,
+           " --lang zh \\\n              -o page.html\n");
     expect("\"$A\" run --format screen -m tiny -s 'Lily lost her red ball'", 0, "ball' -o page.html\n");
 }
 END_TEST
@@ -271,15 +303,19 @@ END_TEST
 /* Of numbers that are given. */
 START_TEST(attention_on_given_numbers_is_said_in_chinese)
 {
-    static const char *const given[] = {"--q '1 0 1; 0 2 2' --k '1 1 0; 0 1 2' --v '1 2; 3 4'", "--scores '1 2; 3 4' --mask '1 0; 1 1'",
+    static const char *const given[] = {"--q '1 0 1; 0 2 2' --k '1 1 0; 0 1 2' --v '1 2; 3 4'",
+                                        "--scores '1 2; 3 4' --mask '1 0; 1 1'",
         "--q '1 0; 0 2' --k '1 1; 0 1' --mask '0 -1; 0 0' --key 1"};
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         expect(printed("\"$A\" attend %s --explain --lang zh --format md | " ENGLISH, given[i]), 1, "");
-        expect_same(printed("\"$A\" attend %s --explain --lang zh" NUMBERS, given[i]), printed("\"$A\" attend %s --explain" NUMBERS, given[i]));
+        expect_same(printed("\"$A\" attend %s --explain --lang zh" NUMBERS, given[i]),
+                    printed("\"$A\" attend %s --explain" NUMBERS, given[i]));
     }
-    expect(printed("\"$A\" attend %s --explain --lang zh", given[0]), 0, "查询 1 如何关注键 1\n\n给定的是 q [2, 3]，k [2, 3]，v [2, 2]；");
+    expect(printed("\"$A\" attend %s --explain --lang zh", given[0]), 0,
+           "查询 1 如何关注键 1\n\n给定的是 q [2, 3]，k [2, 3]，v [2, 2]；");
     expect(printed("\"$A\" attend %s --explain --lang zh --names '我 爱'", given[0]), 0, "“爱”（查询 1）如何关注“爱”（键 1）\n");
-    expect(printed("\"$A\" attend %s --explain --lang zh --kind causal --scale 2", given[0]), 0, "注意力的种类：causal，scale 2。");
+    expect(printed("\"$A\" attend %s --explain --lang zh --kind causal --scale 2", given[0]), 0,
+           "注意力的种类：causal，scale 2。");
 }
 END_TEST
 
@@ -290,8 +326,10 @@ START_TEST(every_format_has_it)
     expect("\"$A\" explain --article life --lang zh --format html", 0, "注意力权重 [6,6]</text>");
     expect("\"$A\" explain --article life --lang zh --format md", 0, "\n$$\\text{点积} = \\sum_c q_c k_c$$\n");
     expect("\"$A\" explain --article life --lang zh", 0, "\n    Attention(Q, K, V) = softmax(");
-    expect("\"$A\" explain --article life --lang zh --format pdf > \"$D/x.pdf\"; $PYTHON -B tests/support/pdf_text.py \"$D/x.pdf\"", 0, "因果掩码的两种做法");
-    expect("\"$A\" explain --article life --lang zh | LC_ALL=C.UTF-8 grep -v '^    attn-cli' | LC_ALL=C.UTF-8 grep -cP '^.{81,}'", 1, "0\n");
+    expect("\"$A\" explain --article life --lang zh --format pdf > \"$D/x.pdf\"; "
+           "$PYTHON -B tests/support/pdf_text.py \"$D/x.pdf\"", 0, "因果掩码的两种做法");
+    expect("\"$A\" explain --article life --lang zh | LC_ALL=C.UTF-8 grep -v '^    attn-cli' | "
+           "LC_ALL=C.UTF-8 grep -cP '^.{81,}'", 1, "0\n");
 }
 END_TEST
 
@@ -299,15 +337,18 @@ END_TEST
 
 static const struct { const char *variables, *lang, *says; } chosen[] = {
     {"LANG=zh_CN.UTF-8", "", "关于注意力的文章"}, {"LANG=en_US.UTF-8 LANGUAGE=zh_CN:en", "", "关于注意力的文章"},
-    {"LANG=zh_CN.UTF-8 LANGUAGE=en:zh", "", "Articles on attention"}, {"LANG=C LANGUAGE=zh", "", "Articles on attention"},
-    {"LANG=fr_FR.UTF-8 LANGUAGE=fr:de", "", "Articles on attention"}, {"LANG=zh_CN.UTF-8", "--lang en", "Articles on attention"},
+    {"LANG=zh_CN.UTF-8 LANGUAGE=en:zh", "", "Articles on attention"},
+    {"LANG=C LANGUAGE=zh", "", "Articles on attention"},
+    {"LANG=fr_FR.UTF-8 LANGUAGE=fr:de", "", "Articles on attention"},
+    {"LANG=zh_CN.UTF-8", "--lang en", "Articles on attention"},
     {"LC_ALL=zh_TW.UTF-8 LANG=en_US.UTF-8", "", "关于注意力的文章"}, {"LANG=", "--lang zh", "关于注意力的文章"}};
 
 START_TEST(a_terminal_speaks_the_language_of_its_user)
 {
     const char *none = "env -u LANGUAGE -u LC_ALL -u LC_MESSAGES TERM=dumb";
     if (!no_terminal())
-        ck_assert_ptr_nonnull(strstr(on_terminal(printed("%s %s \"$A\" explain --article list %s", none, chosen[_i].variables, chosen[_i].lang), 0), chosen[_i].says));
+        ck_assert_ptr_nonnull(strstr(on_terminal(printed("%s %s \"$A\" explain --article list %s", none,
+                                                         chosen[_i].variables, chosen[_i].lang), 0), chosen[_i].says));
     expect(printed("%s %s \"$A\" explain --article list %s", none, chosen[_i].variables, chosen[_i].lang), 0,
            strcmp(chosen[_i].lang, "--lang zh") ? "Articles on attention" : "关于注意力的文章");
 }

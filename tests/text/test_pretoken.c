@@ -115,7 +115,8 @@ START_TEST(test_classes)
 END_TEST
 
 /* Pieces are separated by |; what is removed is between two of them in angle brackets. */
-static const struct { enum attn_pretoken cut; const char *pieces; enum attn_behavior behavior; bool invert; const char *of; } cuts[] = {
+static const struct { enum attn_pretoken cut; const char *pieces; enum attn_behavior behavior; bool invert;
+                      const char *of; } cuts[] = {
     {ATTN_PRETOKEN_GPT2, "Hello| world|!", ATTN_ISOLATED, false, NULL},
     {ATTN_PRETOKEN_GPT2, "a| |\n|b", ATTN_ISOLATED, false, NULL},
     {ATTN_PRETOKEN_GPT2, "a|\n| b", ATTN_ISOLATED, false, NULL},
@@ -222,12 +223,14 @@ static const struct { enum attn_pretoken cut; const char *pieces; enum attn_beha
     {ATTN_PRETOKEN_REGEX, "-+|a|]|b|^", ATTN_CONTIGUOUS, false, "[-+\\]^]"},
     {ATTN_PRETOKEN_REGEX, "\u00e9A|B|\u65e5", ATTN_ISOLATED, false, "\\u00e9\\x41|\\x{65E5}"},
     {ATTN_PRETOKEN_REGEX, "a1|G|\u0663", ATTN_ISOLATED, false, "\\h+|\\d"},
-    {ATTN_PRETOKEN_REGEX, "a| $.|b\u3002|\x01|c", ATTN_ISOLATED, false, "[[:space:]$.]+|[[:^space:]&&[[:punct:]b]]+|[[:cntrl:]]"},
+    {ATTN_PRETOKEN_REGEX, "a| $.|b\u3002|\x01|c", ATTN_ISOLATED, false,
+     "[[:space:]$.]+|[[:^space:]&&[[:punct:]b]]+|[[:cntrl:]]"},
     {ATTN_PRETOKEN_REGEX, "\u00bd|_\u00e9\u0301|,", ATTN_ISOLATED, false, "[\\w]+"},
     {ATTN_PRETOKEN_REGEX, "\u00bd_\u00e9\u0301|,", ATTN_ISOLATED, false, "\\w+"},
     {ATTN_PRETOKEN_REGEX, "a|A|\u01c5|1", ATTN_ISOLATED, false, "\\p{Lu}|\\p{lt}"},
     {ATTN_PRETOKEN_REGEX, "ab|,|\u2028", ATTN_ISOLATED, false, "\\p{Letter}+|\\P{L}"},
-    {ATTN_PRETOKEN_REGEX, "a|\u6f22|\u304b|\u30ab|\ud55c", ATTN_ISOLATED, false, "\\p{Han}|\\p{hiragana}|\\p{Katakana}|\\p{^Hangul}"},
+    {ATTN_PRETOKEN_REGEX, "a|\u6f22|\u304b|\u30ab|\ud55c", ATTN_ISOLATED, false,
+     "\\p{Han}|\\p{hiragana}|\\p{Katakana}|\\p{^Hangul}"},
 };
 
 static size_t strip(char *out, const char *pieces)
@@ -277,11 +280,15 @@ START_TEST(test_cuts)
 }
 END_TEST
 
-/* What is hard for patterns: letters with marks, numbers that are none, spaces of all kinds, contractions in any case. */
+/* What is hard for patterns: letters with marks, numbers that are none, spaces of all kinds, contractions
+ * in any case. */
 static const char *const hard[] = {
-    "a", "B", "the", "Word", "ABC", "\u00e9", "e\u0301", "\u0301", "\u00df", "\u0130", "\u0131", "\u01c5", "\u02b0", "\u00aa", "\u65e5\u672c", "\u3042",
-    "\ud55c", "\u0915\u094d", "0", "12", "345", "\u00b2", "\u00bd", "\u2167", "\u0663", " ", "  ", "\t", "\n", "\r\n", "\u00a0", "\u3000", "\u2028", "\xc2\x85",
-    "\x1c", "\u180e", "\u200b", "\u200d", "'s", "'S", "'\u017f", "'ll", "'Re", "'", "-", "_", ".", ",", "!?", "/", "(", ")", "|", "\u2026", "\u3002", "$", "+",
+    "a", "B", "the", "Word", "ABC", "\u00e9", "e\u0301", "\u0301", "\u00df", "\u0130", "\u0131", "\u01c5", "\u02b0",
+    "\u00aa", "\u65e5\u672c", "\u3042",
+    "\ud55c", "\u0915\u094d", "0", "12", "345", "\u00b2", "\u00bd", "\u2167", "\u0663", " ", "  ", "\t", "\n", "\r\n",
+    "\u00a0", "\u3000", "\u2028", "\xc2\x85",
+    "\x1c", "\u180e", "\u200b", "\u200d", "'s", "'S", "'\u017f", "'ll", "'Re", "'", "-", "_", ".", ",", "!?", "/", "(",
+    ")", "|", "\u2026", "\u3002", "$", "+",
     "\u20ac", "\U0001f468", "\U00011f02", "\x01"};
 
 /* The scanners are the patterns that they are named by, cut by cut. */
@@ -293,7 +300,8 @@ START_TEST(test_scanners)
     for (enum attn_pretoken p = 0; p < ATTN_PRETOKENS; p++) {
         if (!attn_pretoken_pattern(p))
             continue;
-        struct attn_split by_scanner = {.pattern = p}, by_regex = {.pattern = ATTN_PRETOKEN_REGEX, .regex = regex_of(attn_pretoken_pattern(p))};
+        struct attn_split by_scanner = {.pattern = p},
+            by_regex = {.pattern = ATTN_PRETOKEN_REGEX, .regex = regex_of(attn_pretoken_pattern(p))};
         for (int round = 0; round < 2000; round++) {
             size_t len = 0, n = 0, m = 0;
             for (int i = 0; i < 16; i++) {
@@ -310,7 +318,8 @@ START_TEST(test_scanners)
             for (bool more = true; more; compared++) {
                 more = attn_cutter_next(&a, &x, &n);
                 ck_assert(attn_cutter_next(&b, &y, &m) == more);
-                ck_assert_msg(!more || (x == y && n == m), "%d cuts %.*s at %zu + %zu, its pattern at %zu + %zu", (int)p, (int)len, text,
+                ck_assert_msg(!more || (x == y && n == m),
+                              "%d cuts %.*s at %zu + %zu, its pattern at %zu + %zu", (int)p, (int)len, text,
                               (size_t)(x - text), n, (size_t)(y - text), m);
             }
         }
@@ -344,7 +353,8 @@ END_TEST
 
 START_TEST(test_patterns)
 {
-    ck_assert_int_eq(attn_pretoken_of("'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"),
+    ck_assert_int_eq(attn_pretoken_of("'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|"
+                                      "\\s+(?!\\S)|\\s+"),
                      ATTN_PRETOKEN_GPT2);
     ck_assert_int_eq(attn_pretoken_of("\\s+"), ATTN_PRETOKEN_REGEX);
     ck_assert_int_eq(attn_pretoken_of(""), ATTN_PRETOKEN_REGEX);

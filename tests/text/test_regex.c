@@ -1,4 +1,5 @@
-/* Regular expressions: what is refused and where, what is too large or takes too long; test_pretoken.c has what they match. */
+/* Regular expressions: what is refused and where, what is too large or takes too long; test_pretoken.c has
+ * what they match. */
 #include "suites.h"
 
 #include "corpus.h"
@@ -15,19 +16,29 @@
 START_TEST(test_refused)
 {
     static const struct { const char *pattern; size_t at; const char *why; } rows[] = {
-        {"[", 1, "an empty class"}, {"[]", 1, "an empty class"}, {"[a", 2, "a class without an end"}, {"[^", 2, "an empty class"},
-        {"[a&&]", 4, "an empty class"}, {"[b-a]", 4, "such a range"}, {"[a-\\s]", 5, "such a range"}, {"[[:alpha:]]", 1, "a class by such a name"},
+        {"[", 1, "an empty class"}, {"[]", 1, "an empty class"}, {"[a", 2, "a class without an end"},
+        {"[^", 2, "an empty class"},
+        {"[a&&]", 4, "an empty class"}, {"[b-a]", 4, "such a range"}, {"[a-\\s]", 5, "such a range"},
+        {"[[:alpha:]]", 1, "a class by such a name"},
         {"[[[[[[[[[a]]]]]]]]]", 9, "classes so deep within each other"},
-        {"\\p{Klingon}", 11, "such a property"}, {"\\pL", 3, "a property without braces"}, {"\\p{L", 4, "such a property"},
-        {"\\p{}", 3, "such a property"}, {"a\\", 2, "a backslash at the end"}, {"\\1", 1, "such an escape"}, {"\\R", 1, "such an escape"},
-        {"\\X+", 1, "such an escape"}, {"\\x", 2, "such a character"}, {"\\xE9", 4, "a byte beyond ASCII"}, {"\\x{110000}", 9, "such a character"},
+        {"\\p{Klingon}", 11, "such a property"}, {"\\pL", 3, "a property without braces"},
+        {"\\p{L", 4, "such a property"},
+        {"\\p{}", 3, "such a property"}, {"a\\", 2, "a backslash at the end"}, {"\\1", 1, "such an escape"},
+        {"\\R", 1, "such an escape"},
+        {"\\X+", 1, "such an escape"}, {"\\x", 2, "such a character"}, {"\\xE9", 4, "a byte beyond ASCII"},
+        {"\\x{110000}", 9, "such a character"},
         {"\\uD800", 6, "such a character"}, {"\\x{41", 5, "such a character"},
-        {"*a", 0, "a repetition of nothing"}, {"a|+", 2, "a repetition of nothing"}, {"({2})", 4, "a repetition of nothing"},
-        {"a{3,2}", 1, "such a repetition"}, {"a{2}?", 1, "such a repetition"}, {"(ab)?+", 6, "a possessive repetition of more than one character"},
-        {"(a*)*", 5, "an endless repetition of what may be empty"}, {"(a|b?)+", 7, "an endless repetition of what may be empty"},
-        {"(?=a)*", 6, "an endless repetition of what may be empty"}, {"a{2000}", 7, "so many repetitions"}, {"a{99999}", 8, "so many repetitions"}, {"\\d{1,65535}", 11, "so many repetitions"},
+        {"*a", 0, "a repetition of nothing"}, {"a|+", 2, "a repetition of nothing"},
+        {"({2})", 4, "a repetition of nothing"},
+        {"a{3,2}", 1, "such a repetition"}, {"a{2}?", 1, "such a repetition"},
+        {"(ab)?+", 6, "a possessive repetition of more than one character"},
+        {"(a*)*", 5, "an endless repetition of what may be empty"},
+        {"(a|b?)+", 7, "an endless repetition of what may be empty"},
+        {"(?=a)*", 6, "an endless repetition of what may be empty"}, {"a{2000}", 7, "so many repetitions"},
+        {"a{99999}", 8, "so many repetitions"}, {"\\d{1,65535}", 11, "so many repetitions"},
         {"[a&&b&&c&&d&&e&&f&&g&&h&&i&&j&&k&&l&&m&&n&&o&&p&&q]", 47, "what so many classes have in common"},
-        {"(a", 2, "a group without an end"}, {"a)", 1, "the end of a group that has no beginning"}, {"(?>a)", 2, "such a group"},
+        {"(a", 2, "a group without an end"}, {"a)", 1, "the end of a group that has no beginning"},
+        {"(?>a)", 2, "such a group"},
         {"(?<name>a)", 2, "such a group"}, {"(?m:a)", 2, "such a group"}, {"(?ix:a)", 3, "such an option"},
         {"(?<=a+)b", 6, "looking behind for a length that is not fixed"},
         {"(?=(?=(?=(?=(?=a)))))", 15, "assertions so deep within each other"},

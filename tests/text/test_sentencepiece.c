@@ -132,7 +132,8 @@ START_TEST(test_texts)
     size_t n = 0, len, used = 0;
     char line[128] = "", *back = NULL;
     open_file(&t, rows[_i].file);
-    ck_assert_msg(attn_encode_ids(&ids, &n, t, rows[_i].text, strlen(rows[_i].text), &o, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_msg(attn_encode_ids(&ids, &n, t, rows[_i].text, strlen(rows[_i].text), &o, &err) == ATTN_OK,
+                  "%s", err.msg);
     for (size_t i = 0; i < n; i++)
         used += (size_t)snprintf(line + used, sizeof line - used, "%s%d", i ? " " : "", (int)ids[i]);
     ck_assert_str_eq(line, rows[_i].ids);
@@ -175,7 +176,8 @@ START_TEST(test_long)
     for (size_t i = 0; i < N; i++)
         text[i] = texts[_i % 6][i % len];
     open_file(&t, files[_i / 6]);
-    ck_assert_msg(attn_encode_ids(&ids, &n, t, text, N - N % len, &(struct attn_encode_opts){0}, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_msg(attn_encode_ids(&ids, &n, t, text, N - N % len, &(struct attn_encode_opts){0}, &err) == ATTN_OK,
+                  "%s", err.msg);
     ck_assert_int_eq(attn_decode(&back, &back_len, t, ids, n, &err), ATTN_OK);
     free(back);
     free(ids);

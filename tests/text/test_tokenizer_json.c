@@ -55,12 +55,14 @@ START_TEST(test_corpus)
         {"n_decoder_metaspace_scheme.json", "decoder: such a \"prepend_scheme\" is not supported"},
         {"n_decoder_replace.json", "decoder: \"Replace\" by a pattern that is no string is not supported"},
         {"n_decoder_replace_long.json", "decoder: \"Replace\" by more than four times as many bytes is not supported"},
-        {"n_decoder_strip.json", "decoder: \"Strip\" without a whole number as \"start\" and \"stop\" is not supported"},
+        {"n_decoder_strip.json",
+         "decoder: \"Strip\" without a whole number as \"start\" and \"stop\" is not supported"},
         {"n_decoder_strip_long.json", "decoder: \"Strip\" of what is not one character is not supported"},
         {"n_decoder_suffix.json", "decoder: \"suffix\" is 7, expected a string"},
         {"n_decoder_word_piece.json", "decoder: \"prefix\" is 3, expected a string"},
         {"n_suffix_long.json", "model: \"end_of_word_suffix\" has more than 64 bytes"},
-        {"n_suffix_fallback.json", "model: \"end_of_word_suffix\" is set beside \"byte_fallback\", which is not supported"},
+        {"n_suffix_fallback.json",
+         "model: \"end_of_word_suffix\" is set beside \"byte_fallback\", which is not supported"},
         {"n_type.json", "model: \"type\" is \"Char\", expected \"BPE\", \"Unigram\", \"WordLevel\" or \"WordPiece\""},
         {"n_decoder_suffix_empty.json", "decoder: an empty \"suffix\" is not supported"},
         {"n_decoders_many.json", "decoder: a Sequence of so many steps is not supported"},
@@ -68,7 +70,8 @@ START_TEST(test_corpus)
         {"n_decoder_grows.json", "\"Replace\" steps that together make so much more of a text"},
         {"n_dropout.json", "model: \"dropout\" is set, which is not supported"},
         {"n_empty.json", "expected a value (the text ends here)"},
-        {"n_end_of_word_suffix.json", "model: \"end_of_word_suffix\" is set beside \"ByteLevel\", which is not supported"},
+        {"n_end_of_word_suffix.json",
+         "model: \"end_of_word_suffix\" is set beside \"ByteLevel\", which is not supported"},
         {"n_fixed_length.json", "pre_tokenizer: \"FixedLength\" is not supported"},
         {"n_fuse_number.json", "model: \"fuse_unk\" is neither true nor false"},
         {"n_ignore_merges.json", "model: \"ignore_merges\" is neither true nor false"},
@@ -98,7 +101,8 @@ START_TEST(test_corpus)
         {"n_normalizer_key.json", "normalizer: unknown key \"strip\""},
         {"n_normalizer_number.json", "normalizer: 3 is not supported"},
         {"n_normalizer_sequence.json", "normalizer: a Sequence has no array \"normalizers\""},
-        {"n_pattern.json", "pre_tokenizer: such an escape, at byte 3 of the pattern a|\\R+, is not supported; token ids can be"},
+        {"n_pattern.json",
+         "pre_tokenizer: such an escape, at byte 3 of the pattern a|\\R+, is not supported; token ids can be"},
         {"n_pattern_after_byte_level.json", "pre_tokenizer: such a step after \"ByteLevel\" is not supported"},
         {"n_pattern_empty.json", "pre_tokenizer: \"Split\" by no pattern is not supported"},
         {"n_post_pair.json", "post_processor: \"cls\" is no array of a text and an id"},
@@ -150,12 +154,14 @@ END_TEST
 
 /* ---- components ------------------------------------------------------------------------ */
 
-#define MODEL "\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0, \"b\": 1, \"\u0120\": 2, \"ab\": 3, \"\u0120a\": 4, " \
+#define MODEL \
+    "\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0, \"b\": 1, \"\u0120\": 2, \"ab\": 3, \"\u0120a\": 4, " \
     "\"\u00c3\": 5, \"\u00a9\": 6, \"1\": 7, \"\u00c3\u00a9\": 8, \"<s>\": 9, \"abb\": 10, \"e\": 11, \"<\": 12, " \
     "\"s\": 13, \">\": 14}, \"merges\": [\"a b\", \"\u0120 a\", \"\u00c3 \u00a9\"]"
 #define BYTE_LEVEL "{\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, \"use_regex\": true}"
 #define PREFIXED "{\"type\": \"ByteLevel\", \"add_prefix_space\": true, \"trim_offsets\": true, \"use_regex\": true}"
-#define BOS_FIRST "{\"type\": \"TemplateProcessing\", \"single\": [{\"SpecialToken\": {\"id\": \"<s>\", \"type_id\": 0}}, " \
+#define BOS_FIRST \
+    "{\"type\": \"TemplateProcessing\", \"single\": [{\"SpecialToken\": {\"id\": \"<s>\", \"type_id\": 0}}, " \
     "{\"Sequence\": {\"id\": \"A\", \"type_id\": 0}}], \"special_tokens\": {\"<s>\": {\"id\": \"<s>\", \"ids\": [9], " \
     "\"tokens\": [\"<s>\"]}}}"
 #define ADDED(flags) "\"added_tokens\": [{\"id\": 9, \"content\": \"<s>\", " flags "}], "
@@ -171,9 +177,11 @@ static const struct {
     {"{\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL ", \"ignore_merges\": true}}", "abb", {0}, {{10, 0, 3}, {-1, 0, 0}}},
     {"{\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "abb", {0}, {{3, 0, 2}, {1, 2, 3}, {-1, 0, 0}}},
     /* rules before the vocabulary that they refer to; as pairs; escaped and not */
-    {"{\"pre_tokenizer\": " BYTE_LEVEL ", \"model\": {\"type\": \"BPE\", \"merges\": [[\"a\", \"b\"], [\"\\u0061\\u0062\", "
-     "\"\\u0062\"], [\"\u0120\", \"\\u0061\"], [\"\\u0120a\", \"b\"]], \"vocab\": {\"a\": 0, \"b\": 1, \"\\u0120\": 2, \"ab\": 3, "
-     "\"\u0120a\": 4, \"abb\": 5, \"\u0120ab\": 6}}}", "abb ba a", {0}, {{5, 0, 3}, {2, 3, 4}, {1, 4, 5}, {0, 5, 6}, {4, 6, 8}, {-1, 0, 0}}},
+    {"{\"pre_tokenizer\": " BYTE_LEVEL
+     ", \"model\": {\"type\": \"BPE\", \"merges\": [[\"a\", \"b\"], [\"\\u0061\\u0062\", "
+     "\"\\u0062\"], [\"\u0120\", \"\\u0061\"], [\"\\u0120a\", \"b\"]], \"vocab\": {\"a\": 0, \"b\": 1, \"\\u0120\": 2, "
+     "\"ab\": 3, \"\u0120a\": 4, \"abb\": 5, \"\u0120ab\": 6}}}",
+     "abb ba a", {0}, {{5, 0, 3}, {2, 3, 4}, {1, 4, 5}, {0, 5, 6}, {4, 6, 8}, {-1, 0, 0}}},
     /* composed, with the bytes of both characters */
     {"{\"normalizer\": {\"type\": \"NFC\"}, \"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "ae\u0301b", {0},
      {{0, 0, 1}, {8, 1, 4}, {1, 4, 5}, {-1, 0, 0}}},
@@ -181,37 +189,44 @@ static const struct {
     {"{\"normalizer\": {\"type\": \"StripAccents\"}, \"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}",
      "e\u0301\u0903 b\u20DDa\u00e9", {0}, {{11, 0, 1}, {2, 6, 7}, {1, 7, 8}, {0, 11, 12}, {8, 12, 14}, {-1, 0, 0}}},
     /* by a pattern: what it replaces has the bytes of the match, and what it puts in at a place none */
-    {"{\"normalizer\": {\"type\": \"Replace\", \"pattern\": {\"Regex\": \"[xy]+|^(?=1)\"}, \"content\": \"b\"}, \"pre_tokenizer\": "
+    {"{\"normalizer\": {\"type\": \"Replace\", \"pattern\": {\"Regex\": \"[xy]+|"
+     "^(?=1)\"}, \"content\": \"b\"}, \"pre_tokenizer\": "
      BYTE_LEVEL ", " MODEL "}}", "axyx 1\n1", {0}, {{3, 0, 4}, {2, 4, 5}, {7, 5, 6}, {1, 7, 7}, {7, 7, 8}, {-1, 0, 0}}},
     /* digits in threes from the right */
     {"{\"pre_tokenizer\": {\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"Split\", \"pattern\": {\"Regex\": "
-     "\"(?=(\\\\w{3})+(?!\\\\w))\"}, \"behavior\": \"Isolated\"}, {\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"use_regex\": false}]}, "
+     "\"(?=(\\\\w{3})+(?!\\\\w))\"}, \"behavior\": \"Isolated\"}, {\"type\": \"ByteLevel\", \"add_prefix_space\": "
+     "false, \"use_regex\": false}]}, "
      MODEL ", \"ignore_merges\": true}}", "babbabb", {0}, {{1, 0, 1}, {10, 1, 4}, {10, 4, 7}, {-1, 0, 0}}},
     /* words, and the unknown one; of its characters none is looked up */
-    {"{\"pre_tokenizer\": {\"type\": \"Whitespace\"}, \"model\": {\"type\": \"WordLevel\", \"vocab\": {\"<unk>\": 0, \"ab\": 3, \"a\": 1}}}",
+    {"{\"pre_tokenizer\": {\"type\": \"Whitespace\"}, \"model\": {\"type\": \"WordLevel\", \"vocab\": {\"<unk>\": 0, "
+     "\"ab\": 3, \"a\": 1}}}",
      "ab a,b", {0}, {{3, 0, 2}, {1, 3, 4}, {0, 4, 5}, {0, 5, 6}, {-1, 0, 0}}},
     /* parts of words, the longest first; of one that cannot be put together nothing is left, nor of one that is long */
-    {"{\"pre_tokenizer\": {\"type\": \"WhitespaceSplit\"}, \"model\": {\"type\": \"WordPiece\", \"max_input_chars_per_word\": 4, \"vocab\": "
-     "{\"[UNK]\": 0, \"a\": 1, \"ab\": 2, \"##b\": 3, \"##bc\": 4, \"\u00e9\": 5}}}", "abbc \u00e9b abx abbbb", {0},
+    {"{\"pre_tokenizer\": {\"type\": \"WhitespaceSplit\"}, \"model\": {\"type\": \"WordPiece\", "
+     "\"max_input_chars_per_word\": 4, \"vocab\": {\"[UNK]\": 0, \"a\": 1, \"ab\": 2, \"##b\": 3, \"##bc\": 4, "
+     "\"\u00e9\": 5}}}", "abbc \u00e9b abx abbbb", {0},
      {{2, 0, 2}, {4, 2, 4}, {5, 5, 7}, {3, 7, 8}, {0, 9, 12}, {0, 13, 18}, {-1, 0, 0}}},
     /* BERT's normalizer: Chinese in spaces, accents and control characters away, lower case */
-    {"{\"normalizer\": {\"type\": \"BertNormalizer\"}, \"pre_tokenizer\": {\"type\": \"WhitespaceSplit\"}, \"model\": {\"type\": "
-     "\"WordLevel\", \"vocab\": {\"<unk>\": 0, \"e\": 1, \"\u65e5\": 2}}}", "\u00c9\u65e5\x01\te", {0},
+    {"{\"normalizer\": {\"type\": \"BertNormalizer\"}, \"pre_tokenizer\": {\"type\": \"WhitespaceSplit\"}, \"model\": "
+     "{\"type\": \"WordLevel\", \"vocab\": {\"<unk>\": 0, \"e\": 1, \"\u65e5\": 2}}}", "\u00c9\u65e5\x01\te", {0},
      {{1, 0, 2}, {2, 2, 5}, {1, 7, 8}, {-1, 0, 0}}},
     /* the last character of a word is another token; merges know it */
-    {"{\"pre_tokenizer\": {\"type\": \"WhitespaceSplit\"}, \"model\": {\"type\": \"BPE\", \"end_of_word_suffix\": \"</w>\", \"vocab\": {\"a\": 0, "
-     "\"b</w>\": 1, \"ab</w>\": 2, \"b\": 3, \"a</w>\": 4}, \"merges\": [[\"a\", \"b</w>\"]]}}", "ab aba bb", {0},
+    {"{\"pre_tokenizer\": {\"type\": \"WhitespaceSplit\"}, \"model\": {\"type\": \"BPE\", \"end_of_word_suffix\": "
+     "\"</w>\", \"vocab\": {\"a\": 0, \"b</w>\": 1, \"ab</w>\": 2, \"b\": 3, \"a</w>\": 4}, \"merges\": [[\"a\", "
+     "\"b</w>\"]]}}", "ab aba bb", {0},
      {{2, 0, 2}, {0, 3, 4}, {3, 4, 5}, {4, 5, 6}, {3, 7, 8}, {1, 8, 9}, {-1, 0, 0}}},
     /* bytes that no token has, in front of the first and behind it */
     {"{\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "zyabz ab", {0}, {{3, 0, 5}, {2, 5, 6}, {3, 6, 8}, {-1, 0, 0}}},
     /* what is neither a word nor a blank, up to the end */
-    {"{\"pre_tokenizer\": {\"type\": \"Whitespace\"}, " MODEL "}}", "ab <>", {0}, {{3, 0, 2}, {12, 3, 4}, {14, 4, 5}, {-1, 0, 0}}},
+    {"{\"pre_tokenizer\": {\"type\": \"Whitespace\"}, " MODEL "}}",
+     "ab <>", {0}, {{3, 0, 2}, {12, 3, 4}, {14, 4, 5}, {-1, 0, 0}}},
     /* a prefixed space has no bytes, and is not added before a space */
     {"{\"pre_tokenizer\": " PREFIXED ", " MODEL "}}", "ab", {0}, {{2, 0, 0}, {3, 0, 2}, {-1, 0, 0}}},
     {"{\"pre_tokenizer\": " PREFIXED ", " MODEL "}}", " ab", {0}, {{2, 0, 1}, {3, 1, 3}, {-1, 0, 0}}},
     {"{\"pre_tokenizer\": " PREFIXED ", " MODEL "}}", "1", {0}, {{2, 0, 0}, {7, 0, 1}, {-1, 0, 0}}},
     /* in a sequence each piece gets a prefix */
-    {"{\"pre_tokenizer\": {\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"Digits\", \"individual_digits\": true}, "
+    {"{\"pre_tokenizer\": {\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"Digits\", "
+     "\"individual_digits\": true}, "
      PREFIXED "]}, " MODEL "}}", "a1a", {0}, {{4, 0, 1}, {2, 1, 1}, {7, 1, 2}, {4, 2, 3}, {-1, 0, 0}}},
     /* special tokens are text unless asked for */
     {"{" ADDED("\"special\": true") "\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "a<s>b", {0},
@@ -221,24 +236,31 @@ static const struct {
     /* other added tokens are always found, with the white space around them if they say so */
     {"{" ADDED("\"special\": false") "\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "a<s> b", {0},
      {{0, 0, 1}, {9, 1, 4}, {2, 4, 5}, {1, 5, 6}, {-1, 0, 0}}},
-    {"{" ADDED("\"special\": false, \"rstrip\": true, \"lstrip\": true") "\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}",
+    {"{" ADDED("\"special\": false, \"rstrip\": true, \"lstrip\": true") "\"pre_tokenizer\": " BYTE_LEVEL
+     ", " MODEL "}}",
      "a \u3000<s> b", {0}, {{0, 0, 1}, {9, 1, 9}, {1, 9, 10}, {-1, 0, 0}}},
     /* one that would begin where the white space ends that the last one took is not there */
-    {"{\"added_tokens\": [{\"id\": 9, \"content\": \"<s>\", \"special\": false, \"rstrip\": true}, {\"id\": 15, \"content\": \" \", "
-     "\"special\": false, \"lstrip\": true}], \"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "<s>  a", {0},
+    {"{\"added_tokens\": [{\"id\": 9, \"content\": \"<s>\", \"special\": false, \"rstrip\": true}, {\"id\": 15, "
+     "\"content\": \" \", \"special\": false, \"lstrip\": true}], \"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}",
+     "<s>  a", {0},
      {{9, 0, 5}, {0, 5, 6}, {-1, 0, 0}}},
     /* of two that are alike the first counts */
-    {"{\"added_tokens\": [{\"id\": 9, \"content\": \"<s>\", \"special\": false}, {\"id\": 9, \"content\": \"<s>\", \"special\": false, \"rstrip\": true}],"
-     "\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "a<s> b", {0}, {{0, 0, 1}, {9, 1, 4}, {2, 4, 5}, {1, 5, 6}, {-1, 0, 0}}},
-    {"{" ADDED("\"special\": true, \"normalized\": true") "\"normalizer\": {\"type\": \"NFC\"}, \"pre_tokenizer\": " BYTE_LEVEL
+    {"{\"added_tokens\": [{\"id\": 9, \"content\": \"<s>\", \"special\": false}, {\"id\": 9, \"content\": \"<s>\", "
+     "\"special\": false, \"rstrip\": true}],\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}",
+     "a<s> b", {0}, {{0, 0, 1}, {9, 1, 4}, {2, 4, 5}, {1, 5, 6}, {-1, 0, 0}}},
+    {"{" ADDED("\"special\": true, \"normalized\": true") "\"normalizer\": {\"type\": \"NFC\"}, \"pre_tokenizer\": "
+     BYTE_LEVEL
      ", " MODEL "}}", "e\u0301<s>", {.special = true}, {{8, 0, 3}, {9, 3, 6}, {-1, 0, 0}}},
     /* BOS */
-    {"{\"pre_tokenizer\": " BYTE_LEVEL ", \"post_processor\": " BOS_FIRST ", " MODEL "}}", "a", {0}, {{9, 0, 0}, {0, 0, 1}, {-1, 0, 0}}},
+    {"{\"pre_tokenizer\": " BYTE_LEVEL ", \"post_processor\": " BOS_FIRST ", " MODEL "}}",
+     "a", {0}, {{9, 0, 0}, {0, 0, 1}, {-1, 0, 0}}},
     {"{\"pre_tokenizer\": " BYTE_LEVEL ", \"post_processor\": " BOS_FIRST ", " MODEL "}}", "a", {.bos = ATTN_BOS_YES},
      {{9, 0, 0}, {0, 0, 1}, {-1, 0, 0}}},
-    {"{\"pre_tokenizer\": " BYTE_LEVEL ", \"post_processor\": " BOS_FIRST ", " MODEL "}}", "a", {.bos = ATTN_BOS_NO}, {{0, 0, 1}, {-1, 0, 0}}},
+    {"{\"pre_tokenizer\": " BYTE_LEVEL ", \"post_processor\": " BOS_FIRST ", " MODEL "}}",
+     "a", {.bos = ATTN_BOS_NO}, {{0, 0, 1}, {-1, 0, 0}}},
     {"{\"pre_tokenizer\": " BYTE_LEVEL ", \"post_processor\": " BOS_FIRST ", " MODEL "}}", "", {0}, {{-1, 0, 0}}},
-    {"{\"pre_tokenizer\": " BYTE_LEVEL ", \"post_processor\": " BOS_FIRST ", " MODEL "}}", "", {.bos = ATTN_BOS_YES}, {{9, 0, 0}, {-1, 0, 0}}},
+    {"{\"pre_tokenizer\": " BYTE_LEVEL ", \"post_processor\": " BOS_FIRST ", " MODEL "}}",
+     "", {.bos = ATTN_BOS_YES}, {{9, 0, 0}, {-1, 0, 0}}},
 };
 
 START_TEST(test_component)
@@ -249,8 +271,10 @@ START_TEST(test_component)
     struct attn_text_file file = {rows[_i].json, strlen(rows[_i].json), "tokenizer.json"};
     size_t n = 0;
     ck_assert_msg(attn_tokenizer_json_read(&b, &file, &err) == ATTN_OK, "%s", err.msg);
-    ck_assert_msg(attn_subword_encode(&spans, b, rows[_i].text, strlen(rows[_i].text), &rows[_i].o, &err) == ATTN_OK, "%s", err.msg);
-    ck_assert_msg(attn_subword_encode(&ids, b, rows[_i].text, strlen(rows[_i].text), &rows[_i].o, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_msg(attn_subword_encode(&spans, b, rows[_i].text, strlen(rows[_i].text), &rows[_i].o, &err) == ATTN_OK,
+                  "%s", err.msg);
+    ck_assert_msg(attn_subword_encode(&ids, b, rows[_i].text, strlen(rows[_i].text), &rows[_i].o, &err) == ATTN_OK,
+                  "%s", err.msg);
     for (; rows[_i].tokens[n].id >= 0; n++) {
         const struct expected *e = &rows[_i].tokens[n];
         ck_assert(n < spans.n && n < ids.n && spans.id[n] == ids.id[n]);
@@ -271,11 +295,13 @@ START_TEST(test_growing)
     enum { LONG = 2 << 20 };
     struct attn_subword *b = NULL;
     struct attn_err err = {0};
-    char json[2048] = "{\"normalizer\": {\"type\": \"Sequence\", \"normalizers\": [", sixty[61] = "", *text = malloc(LONG);
+    char json[2048] = "{\"normalizer\": {\"type\": \"Sequence\", \"normalizers\": [", sixty[61] = "",
+        *text = malloc(LONG);
     memset(text, 'x', LONG);
     memset(sixty, 'x', 60);
     for (int i = 0; i < 8; i++)
-        sprintf(json + strlen(json), "%s{\"type\": \"Replace\", \"pattern\": {\"String\": \"x\"}, \"content\": \"%s\"}", i ? ", " : "", sixty);
+        sprintf(json + strlen(json), "%s{\"type\": \"Replace\", \"pattern\": {\"String\": \"x\"}, \"content\": \"%s\"}",
+                i ? ", " : "", sixty);
     strcat(json, "]}, " MODEL "}}");
     struct attn_text_file file = {json, strlen(json), "tokenizer.json"};
     ck_assert_msg(attn_tokenizer_json_read(&b, &file, &err) == ATTN_OK, "%s", err.msg);
@@ -297,16 +323,19 @@ START_TEST(test_growing_in_sections)
     struct attn_subword *b = NULL;
     struct attn_err err = {0};
     struct attn_encoding ids = {.ids_only = true};
-    char json[1024] = "{" ADDED("\"special\": false") "\"normalizer\": {\"type\": \"Sequence\", \"normalizers\": [", sixty[61] = "", text[4 * SECTIONS + 1];
+    char json[1024] = "{" ADDED("\"special\": false") "\"normalizer\": {\"type\": \"Sequence\", \"normalizers\": [",
+        sixty[61] = "", text[4 * SECTIONS + 1];
     memset(sixty, 'a', 60);
     for (int i = 0; i < 3; i++)
-        sprintf(json + strlen(json), "%s{\"type\": \"Replace\", \"pattern\": {\"String\": \"a\"}, \"content\": \"%s\"}", i ? ", " : "", sixty);
+        sprintf(json + strlen(json), "%s{\"type\": \"Replace\", \"pattern\": {\"String\": \"a\"}, \"content\": \"%s\"}",
+                i ? ", " : "", sixty);
     strcat(json, "]}, " MODEL "}}");
     for (size_t i = 0; i < SECTIONS; i++)
         memcpy(text + 4 * i, "a<s>", 5);
     struct attn_text_file file = {json, strlen(json), "tokenizer.json"};
     ck_assert_msg(attn_tokenizer_json_read(&b, &file, &err) == ATTN_OK, "%s", err.msg);
-    ck_assert_int_eq(attn_subword_encode(&ids, b, text, strlen(text), &(struct attn_encode_opts){0}, &err), ATTN_EFORMAT);
+    ck_assert_int_eq(attn_subword_encode(&ids, b, text, strlen(text), &(struct attn_encode_opts){0}, &err),
+                     ATTN_EFORMAT);
     ck_assert_ptr_nonnull(strstr(err.msg, "the tokenizer makes more than 64 times as many bytes of the text"));
     attn_encoding_free(&ids);
     attn_subword_free(b);
@@ -320,7 +349,8 @@ START_TEST(test_long_pieces)
     for (int more = 0; more < 2; more++) {
         struct attn_subword *b = NULL;
         struct attn_err err = {0};
-        sprintf(json, "{\"model\": {\"type\": \"Unigram\", \"unk_id\": 0, \"vocab\": [[\"<unk>\", 0], [\"%0*d\", -1]]}}", ATTN_PIECE_LONGEST + more, 0);
+        sprintf(json, "{\"model\": {\"type\": \"Unigram\", \"unk_id\": 0, \"vocab\": [[\"<unk>\", 0], [\"%0*d\", "
+                "-1]]}}", ATTN_PIECE_LONGEST + more, 0);
         struct attn_text_file file = {json, strlen(json), "tokenizer.json"};
         ck_assert_msg(attn_tokenizer_json_read(&b, &file, &err) == (more ? ATTN_EFORMAT : ATTN_OK), "%s", err.msg);
         ck_assert(!more || strstr(err.msg, "entry 1 of \"vocab\" has 4097 bytes, and at most 4096 are supported"));
@@ -395,10 +425,11 @@ START_TEST(test_added_text)
 {
     size_t len;
     struct attn_tokenizer *t = open_written(
-        "{\"added_tokens\": [{\"id\": 20, \"content\": \"b a\", \"special\": false, \"normalized\": true}], \"normalizer\": "
-        "{\"type\": \"Sequence\", \"normalizers\": [{\"type\": \"Prepend\", \"prepend\": \"\u2581\"}, {\"type\": \"Replace\", \"pattern\": "
-        "{\"String\": \" \"}, \"content\": \"\u2581\"}]}, \"decoder\": {\"type\": \"Sequence\", \"decoders\": [{\"type\": \"Replace\", "
-        "\"pattern\": {\"String\": \"\u2581\"}, \"content\": \" \"}, {\"type\": \"Fuse\"}]}, " MODEL "}}");
+        "{\"added_tokens\": [{\"id\": 20, \"content\": \"b a\", \"special\": false, \"normalized\": true}], "
+        "\"normalizer\": {\"type\": \"Sequence\", \"normalizers\": [{\"type\": \"Prepend\", \"prepend\": \"\u2581\"}, "
+        "{\"type\": \"Replace\", \"pattern\": {\"String\": \" \"}, \"content\": \"\u2581\"}]}, \"decoder\": {\"type\": "
+        "\"Sequence\", \"decoders\": [{\"type\": \"Replace\", \"pattern\": {\"String\": \"\u2581\"}, \"content\": \" "
+        "\"}, {\"type\": \"Fuse\"}]}, " MODEL "}}");
     const char *text = attn_tokenizer_text(t, 20, &len);
     ck_assert_msg(text && len == 4 && !memcmp(text, " b a", 4), "%s", text);
     attn_tokenizer_close(t);
@@ -452,7 +483,8 @@ START_TEST(test_spellings_that_are_no_bytes)
     size_t len;
     struct attn_tokenizer *t = open_written(
         "{\"pre_tokenizer\": " BYTE_LEVEL ", \"decoder\": " BYTE_LEVEL ", \"model\": {\"type\": \"BPE\", \"vocab\": "
-        "{\"a\": 0, \"\u0120\u65E5\": 1, \"\u00e9x\u65E5\": 2, \"\u0120a\": 3, \"\u00c3\": 4, \"\u00a9\": 5}, \"merges\": []}}");
+        "{\"a\": 0, \"\u0120\u65E5\": 1, \"\u00e9x\u65E5\": 2, \"\u0120a\": 3, \"\u00c3\": 4, \"\u00a9\": 5}, "
+        "\"merges\": []}}");
     ck_assert_msg(!attn_decode(&text, &len, t, (const int32_t[]){3, 1, 2, 4, 5}, 5, &err), "%s", err.msg);
     ck_assert_str_eq(text, " a\u0120\u65E5\u00e9x\u65E5\u00e9");
     free(text);
@@ -468,9 +500,10 @@ START_TEST(test_bytes_after_longer_text)
     char *text;
     size_t len;
     struct attn_tokenizer *t = open_written(
-        "{\"pre_tokenizer\": " BYTE_LEVEL ", \"decoder\": {\"type\": \"Sequence\", \"decoders\": [{\"type\": \"Replace\", "
-        "\"pattern\": {\"String\": \"a\"}, \"content\": \"bb\u0120\"}, " BYTE_LEVEL "]}, \"model\": {\"type\": \"BPE\", \"vocab\": "
-        "{\"a\": 0, \"aa\": 1}, \"merges\": [\"a a\"]}}");
+        "{\"pre_tokenizer\": " BYTE_LEVEL
+        ", \"decoder\": {\"type\": \"Sequence\", \"decoders\": [{\"type\": \"Replace\", "
+        "\"pattern\": {\"String\": \"a\"}, \"content\": \"bb\u0120\"}, " BYTE_LEVEL
+        "]}, \"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0, \"aa\": 1}, \"merges\": [\"a a\"]}}");
     ck_assert_msg(!attn_encode(&tokens, t, "aa", 2, &err), "%s", err.msg);
     ck_assert_str_eq(tokens->tok[0].text, "bb bb ");
     ck_assert_msg(!attn_decode(&text, &len, t, (const int32_t[]){1}, 1, &err), "%s", err.msg);
@@ -488,8 +521,9 @@ START_TEST(test_no_tokens)
     char *text;
     size_t len;
     struct attn_tokenizer *t = open_written(
-        "{\"decoder\": {\"type\": \"Sequence\", \"decoders\": [{\"type\": \"Fuse\"}, {\"type\": \"Replace\", \"pattern\": "
-        "{\"String\": \"\u2581\"}, \"content\": \" \"}]}, \"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0}, \"merges\": []}}");
+        "{\"decoder\": {\"type\": \"Sequence\", \"decoders\": [{\"type\": \"Fuse\"}, {\"type\": \"Replace\", "
+        "\"pattern\": {\"String\": \"\u2581\"}, \"content\": \" \"}]}, \"model\": {\"type\": \"BPE\", \"vocab\": "
+        "{\"a\": 0}, \"merges\": []}}");
     ck_assert_msg(!attn_decode(&text, &len, t, NULL, 0, &err), "%s", err.msg);
     ck_assert_uint_eq(len, 0);
     free(text);
@@ -500,8 +534,9 @@ END_TEST
 /* A word that no token is named; parts of words are read without their prefix, and spaces go in front of the others. */
 START_TEST(test_words)
 {
-    static const char *const file = "{\"pre_tokenizer\": {\"type\": \"WhitespaceSplit\"}, \"decoder\": {\"type\": \"WordPiece\", \"prefix\": \"##\", "
-        "\"cleanup\": true}, \"model\": {\"type\": \"%s\", \"vocab\": {\"do\": 0, \"##ing\": 1, \"n't\": 2, \"!\": 3, \"n\": 4}}}";
+    static const char *const file = "{\"pre_tokenizer\": {\"type\": \"WhitespaceSplit\"}, \"decoder\": {\"type\": "
+        "\"WordPiece\", \"prefix\": \"##\", \"cleanup\": true}, \"model\": {\"type\": \"%s\", \"vocab\": {\"do\": 0, "
+        "\"##ing\": 1, \"n't\": 2, \"!\": 3, \"n\": 4}}}";
     struct attn_tokens *tokens = NULL;
     struct attn_err err = {0};
     char *text;
@@ -514,7 +549,8 @@ START_TEST(test_words)
     ck_assert_msg(!attn_decode(&text, &len, t, (const int32_t[]){0, 1, 0, 2, 3, 4}, 6, &err), "%s", err.msg);
     ck_assert_str_eq(text, "doing don't! n");
     ck_assert_int_eq(attn_encode(&tokens, t, "do this", 7, &err), ATTN_EFORMAT);
-    ck_assert_str_eq(err.msg, "the vocabulary has no token for 'this' at byte 3 of the text, and none for unknown words");
+    ck_assert_str_eq(err.msg,
+                     "the vocabulary has no token for 'this' at byte 3 of the text, and none for unknown words");
     free(text);
     attn_tokenizer_close(t);
     t = open_written(printed(file, "WordLevel"));
@@ -525,8 +561,9 @@ END_TEST
 
 /* ---- vocab.json and merges.txt --------------------------------------------------------- */
 
-static const char small[] = "{\"a\": 0, \"b\": 1, \"1\": 2, \"\u0120\": 3, \"11\": 4, \"e\": 5, \"\u00c3\": 6, \"\u00a9\": 7, \"\u00c3\u00a9\": 8, "
-    "\"\u0120a\": 9, \"<\": 10, \">\": 11, \"\u00cc\": 12, \"\u0123\": 13, \"<b>\": 14}";
+static const char small[] = "{\"a\": 0, \"b\": 1, \"1\": 2, \"\u0120\": 3, \"11\": 4, \"e\": 5, \"\u00c3\": 6, "
+    "\"\u00a9\": 7, \"\u00c3\u00a9\": 8, \"\u0120a\": 9, \"<\": 10, \">\": 11, \"\u00cc\": 12, \"\u0123\": 13, "
+    "\"<b>\": 14}";
 
 /* Files beside them, a text, and its ids or part of an error. */
 static const struct { const char *config, *added, *text; bool special; const char *ids; } beside[] = {
@@ -534,7 +571,8 @@ static const struct { const char *config, *added, *text; bool special; const cha
     {"{}", NULL, "11", false, "4"},
     {"{\"tokenizer_class\": \"GPT2Tokenizer\"}", NULL, "11e\u0301", false, "4 5 12 13"},
     {"{\"tokenizer_class\": \"CodeGenTokenizerFast\"}", NULL, "11", false, "4"},
-    {"{\"tokenizer_class\": \"Qwen2Tokenizer\"}", NULL, "11e\u0301", false, "2 2 8"},          /* each digit alone; NFC */
+    /* each digit alone; NFC */
+    {"{\"tokenizer_class\": \"Qwen2Tokenizer\"}", NULL, "11e\u0301", false, "2 2 8"},
     {"{\"tokenizer_class\": \"Qwen2TokenizerFast\"}", NULL, "11", false, "2 2"},
     {"{\"tokenizer_class\": \"RobertaTokenizer\"}", NULL, "11", false, "\"tokenizer_class\" is \"RobertaTokenizer\""},
     {"{\"tokenizer_class\": \"GPT2TokenizerSlow\"}", NULL, "11", false, "\"tokenizer_class\" is \"GPT2TokenizerSlow\""},
@@ -549,9 +587,11 @@ static const struct { const char *config, *added, *text; bool special; const cha
     {"{\"eos_token\": \"<b>\"}", "{\"<b>\": 14}", "a<b>", false, "0 10 1 11"},
     {"{\"eos_token\": {\"content\": \"<b>\"}}", "{\"<b>\": 14}", "a<b>", true, "0 14"},
     {"{\"additional_special_tokens\": [\"<b>\"]}", "{\"<b>\": 14}", "a<b>", false, "0 10 1 11"},
-    {"{\"added_tokens_decoder\": {\"14\": {\"content\": \"<b>\", \"special\": false}}}", "{\"<b>\": 14}", "a<b>", false, "0 14"},
+    {"{\"added_tokens_decoder\": {\"14\": {\"content\": \"<b>\", \"special\": false}}}", "{\"<b>\": 14}",
+     "a<b>", false, "0 14"},
     {"{\"added_tokens_decoder\": {\"30\": {\"content\": \"ab\", \"lstrip\": true}}}", NULL, "b  ab", false, "1 30"},
-    {"{\"added_tokens_decoder\": {\"x\": {\"content\": \"ab\"}}}", NULL, "a", false, "added_tokens_decoder: one has no id"},
+    {"{\"added_tokens_decoder\": {\"x\": {\"content\": \"ab\"}}}", NULL, "a", false,
+     "added_tokens_decoder: one has no id"},
     {"{\"added_tokens_decoder\": []}", NULL, "a", false, "added_tokens_decoder: it is no object"},
 };
 
@@ -569,7 +609,8 @@ START_TEST(test_beside)
     if (beside[_i].added)
         put("added_tokens.json", beside[_i].added);
     struct attn_encode_opts o = {.special = beside[_i].special};
-    if (attn_tokenizer_open(&t, scratch_dir, &err) || attn_encode_ids(&ids, &n, t, beside[_i].text, strlen(beside[_i].text), &o, &err)) {
+    if (attn_tokenizer_open(&t, scratch_dir, &err) ||
+        attn_encode_ids(&ids, &n, t, beside[_i].text, strlen(beside[_i].text), &o, &err)) {
         ck_assert_msg(strstr(err.msg, beside[_i].ids) != NULL, "%s", err.msg);
         return;
     }
@@ -630,11 +671,13 @@ START_TEST(test_steps_after_bytes)
 {
     char json[1024];
     struct attn_err err = {0};
-    int n = snprintf(json, sizeof json, "{\"pre_tokenizer\": {\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"ByteLevel\", "
-                     "\"add_prefix_space\": false, \"use_regex\": true}, {\"type\": %s}]}, \"model\": {\"type\": \"BPE\", \"vocab\": "
-                     "{\"a\": 0, \"b\": 1, \"ab\": 2}, \"merges\": [\"a b\"]}}", not_after[_i]);
+    int n = snprintf(json, sizeof json,
+                     "{\"pre_tokenizer\": {\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"ByteLevel\", "
+                     "\"add_prefix_space\": false, \"use_regex\": true}, {\"type\": %s}]}, \"model\": {\"type\": "
+                     "\"BPE\", \"vocab\": {\"a\": 0, \"b\": 1, \"ab\": 2}, \"merges\": [\"a b\"]}}", not_after[_i]);
     ck_assert(read_file(json, (size_t)n, "t.json", &err));
-    ck_assert_str_eq(err.msg, "t.json: pre_tokenizer: such a step after \"ByteLevel\" is not supported; token ids can be given with --ids");
+    ck_assert_str_eq(err.msg, "t.json: pre_tokenizer: such a step after \"ByteLevel\" is not supported; "
+                     "token ids can be given with --ids");
 }
 END_TEST
 

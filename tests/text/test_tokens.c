@@ -320,8 +320,8 @@ static void expect_decoded(const struct attn_tokenizer *t, const struct attn_tok
     free(text);
 }
 
-/* A token's slice of the source is the token, possibly with dropped characters inside.  Slices ascend; between them there is
- * only white space and dropped characters. */
+/* A token's slice of the source is the token, possibly with dropped characters inside.  Slices ascend; between them
+ * there is only white space and dropped characters. */
 static void expect_slices(const struct attn_tokens *tokens, const char *text, size_t len)
 {
     size_t last = 0;
@@ -394,14 +394,16 @@ START_TEST(test_strings)
 }
 END_TEST
 
-/* Strings appended and then indexed make the same set as strings added one by one; searches find them singly and together. */
+/* Strings appended and then indexed make the same set as strings added one by one; searches find them
+ * singly and together. */
 START_TEST(test_strings_at_once)
 {
     enum { N = 3000 };
     struct attn_strings set = {0};
     char word[N + ATTN_STRINGS_FINDS][24];
     size_t twice, number[ATTN_STRINGS_FINDS];
-    for (size_t i = 0; i < N + ATTN_STRINGS_FINDS; i++)             /* of 1 to 22 bytes; the last few are not in the set */
+    /* of 1 to 22 bytes; the last few are not in the set */
+    for (size_t i = 0; i < N + ATTN_STRINGS_FINDS; i++)
         sprintf(word[i], "%.*s%zu", (int)(i % 19), "aaaaaaaaaaaaaaaaaaa", i);
     word[7][0] = '\0';
     for (size_t i = 0; i < N; i++)
@@ -420,7 +422,8 @@ START_TEST(test_strings_at_once)
     }
     ck_assert_uint_eq(attn_strings_add(&set, word[N], strlen(word[N])), N);
     ck_assert_uint_eq(attn_strings_add(&set, word[5], strlen(word[5])), 5);
-    ck_assert(attn_strings_append(&set, word[9], strlen(word[9])) && attn_strings_append(&set, word[3], strlen(word[3])));
+    ck_assert(attn_strings_append(&set, word[9], strlen(word[9])) &&
+              attn_strings_append(&set, word[3], strlen(word[3])));
     ck_assert(attn_strings_index(&set, &twice));
     ck_assert_uint_eq(twice, N + 1);
     attn_strings_free(&set);

@@ -1,7 +1,7 @@
 /* Tokenizers against the vectors of the implementations that wrote their files: ids of texts, and texts of ids.
  *
- * Each directory holds a tokenizer's files, perhaps packed by gzip, and vectors.jsonl.  Those of tests/golden/tokenizers
- * are always there, the others if ../shared is. */
+ * Each directory holds a tokenizer's files, perhaps packed by gzip, and vectors.jsonl.  Those of
+ * tests/golden/tokenizers are always there, the others if ../shared is. */
 #include "suites.h"
 
 #include "golden.h"
@@ -23,7 +23,8 @@ static void unpack(const char *dir)
 {
     struct stat st;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *from = printed("%s/%s", dir, names[i]), *packed = printed("%s.gz", from), *to = scratch_path(names[i]);
+        const char *from = printed("%s/%s", dir, names[i]), *packed = printed("%s.gz", from),
+            *to = scratch_path(names[i]);
         remove(to);
         if (stat(from, &st) == 0)
             ck_assert_int_eq(system(printed("cp '%s' '%s'", from, to)), 0);
@@ -53,7 +54,8 @@ static bool same_ids(const cJSON *want, const int32_t *ids, size_t n)
 }
 
 /* Tokens have ids in the same order, and bytes of the text that go up. */
-static void check_tokens(const struct attn_tokenizer *t, const char *text, size_t len, const struct attn_encode_opts *o, const int32_t *ids, size_t n)
+static void check_tokens(const struct attn_tokenizer *t, const char *text, size_t len, const struct attn_encode_opts *o,
+                         const int32_t *ids, size_t n)
 {
     struct attn_tokens *tokens = NULL;
     struct attn_err err = {0};

@@ -225,7 +225,8 @@ START_TEST(test_a_lent_vocabulary_grows_by_itself)
     struct attn_err err = {0};
     size_t twice;
     int32_t id[] = {0, 1};
-    ck_assert(attn_strings_append(&words, "a", 1) && attn_strings_append(&words, "b", 1) && attn_strings_index(&words, &twice));
+    ck_assert(attn_strings_append(&words, "a", 1) && attn_strings_append(&words, "b", 1) &&
+              attn_strings_index(&words, &twice));
     struct attn_vocab *v = attn_vocab_lend(&words, id);
     ck_assert_int_eq(attn_vocab_add(v, (const char *[]){"b", "c"}, (int32_t[]){1, 9}, 2, "added", &err), ATTN_OK);
     ck_assert_uint_eq(attn_vocab_size(v), 3);

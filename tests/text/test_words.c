@@ -1,4 +1,5 @@
-/* test_words.c - tokens merged into words: which they are, what is added up, in every format, as the page's own script does it. */
+/* test_words.c - tokens merged into words: which they are, what is added up, in every format, as the page's own
+ * script does it. */
 #include "suites.h"
 
 #include "golden.h"
@@ -77,7 +78,8 @@ static void expect_merged(const struct attn_words *w, const cJSON *of)
     ck_assert_uint_eq(merged, w->n * w->n);
     ck_assert_int_eq(attn_merge_matrix(found, x, w, w, 0, &err), 0);
     for (size_t i = 0; i < merged; i++)
-        ck_assert_double_eq_tol((double)found[i], (double)want[i], fabs((double)want[i]) * 0x1p-22);    /* two sums of the same terms */
+        /* two sums of the same terms */
+        ck_assert_double_eq_tol((double)found[i], (double)want[i], fabs((double)want[i]) * 0x1p-22);
     free(x);
     free(want);
     free(found);
@@ -95,10 +97,13 @@ START_TEST(test_as_the_page)
         const cJSON *text = golden_find(of, "text");
         size_t n = 0;
         read_pieces(&p, of);
-        ck_assert_int_eq(attn_words_make(&w, &p.t, text ? text->valuestring : NULL, text ? strlen(text->valuestring) : 0, &err), 0);
+        ck_assert_int_eq(attn_words_make(&w, &p.t, text ? text->valuestring : NULL,
+                                         text ? strlen(text->valuestring) : 0, &err), 0);
         cJSON_ArrayForEach(first, golden_get(of, "first"))
-            ck_assert_msg(n < w.n && w.first[n++] == (size_t)first->valuedouble, "%s, word %zu", golden_string(of, "name"), n - 1);
-        ck_assert_msg(n == w.n && w.tokens.n == n && w.first[n] == p.t.n, "%s: %zu words", golden_string(of, "name"), w.n);
+            ck_assert_msg(n < w.n && w.first[n++] == (size_t)first->valuedouble,
+                          "%s, word %zu", golden_string(of, "name"), n - 1);
+        ck_assert_msg(n == w.n && w.tokens.n == n && w.first[n] == p.t.n,
+                      "%s: %zu words", golden_string(of, "name"), w.n);
         if (cJSON_IsTrue(golden_get(of, "labels")))
             expect_labels(&w, of);
         expect_merged(&w, of);
@@ -116,7 +121,8 @@ START_TEST(test_odd_tokens)
     struct attn_words w;
     struct attn_err err = {0};
     struct attn_token far[] = {{.known = true, .text = "a", .text_len = 1, .raw = "a", .raw_len = 1, .end = 1},
-                               {.known = true, .text = "b", .text_len = 1, .raw = "b", .raw_len = 1, .start = 1, .end = 900}};
+                               {.known = true, .text = "b", .text_len = 1, .raw = "b", .raw_len = 1, .start = 1,
+                                .end = 900}};
     struct attn_tokens none = {0, far}, two = {2, far};
     ck_assert_int_eq(attn_words_make(&w, &none, "", 0, &err), 0);
     ck_assert_uint_eq(w.n, 0);
@@ -157,7 +163,8 @@ START_TEST(test_bands)
         memset(found, 0xff, sizeof found);
         for (size_t h = 0; h < H; h++)
             for (size_t row = 0; row < T; row += rows) {
-                struct attn_probe p = {.act = ATTN_ACT_PATTERN, .ndim = 3, .shape = {H, T, T}, .head0 = h, .heads = 1, .row0 = row,
+                struct attn_probe p = {.act = ATTN_ACT_PATTERN, .ndim = 3, .shape = {H, T, T}, .head0 = h, .heads = 1,
+                                       .row0 = row,
                                        .rows = T - row < rows ? T - row : rows, .cols = T, .ld = T, .ld_head = T * T,
                                        .data = x + (h * T + row) * T};
                 ck_assert_int_eq(attn_merger_add(m, &out, &any, &p, &err), 0);
@@ -181,15 +188,20 @@ START_TEST(test_sums)
                    "[\"Lily\",\"unbelievably\",\"lost,\",\"her\",\"red\",\"ball.\"]\n[0,1,8,10,11,12]\ntrue\n");
     expect_exactly("jq -n --slurpfile t $D/t.json --slurpfile w $D/w.json '"
                    "($w[0].words.first + [($t[0].tokens | length)]) as $f | [range(0; ($f | length) - 1)] as $n | "
-                   "[range(0; $t[0].activations | length) | . as $a | $t[0].activations[$a] as $x | $w[0].activations[$a] as $y | "
+                   "[range(0; $t[0].activations | length) | . as $a | $t[0].activations[$a] as $x | "
+                   "$w[0].activations[$a] as $y | "
                    "select($x.name | endswith(\"pattern\")) | $x.data | to_entries[] | .key as $h | .value as $p | "
                    "$n[] | . as $r | $n[] | . as $c | "
-                   "(([range($f[$r]; $f[$r + 1]) | . as $i | range($f[$c]; $f[$c + 1]) | $p[$i][.]] | add) / ($f[$r + 1] - $f[$r]) "
-                   "- $y.data[$h][$r][$c]) | fabs] | [length, max < 1e-7]' | tr -d ' \\n'", "[864,true]");
-    expect_exactly("jq -c '[.activations[] | select(.name | endswith(\"pattern\")) | .data[][] | (add - 1) | fabs] | max < 1e-6' $D/w.json", "true\n");
+                   "(([range($f[$r]; $f[$r + 1]) | . as $i | range($f[$c]; $f[$c + 1]) | $p[$i][.]] | "
+                   "add) / ($f[$r + 1] - $f[$r]) - $y.data[$h][$r][$c]) | fabs] | [length, max < 1e-7]' | tr -d ' \\n'",
+                   "[864,true]");
+    expect_exactly("jq -c '[.activations[] | select(.name | endswith(\"pattern\")) | .data[][] | (add - 1) | fabs] | "
+                   "max < 1e-6' $D/w.json", "true\n");
     expect_exactly("jq -n --slurpfile t $D/t.json --slurpfile w $D/w.json '[range(0; 128) | . as $j | "
-                   "([range(1; 8) | $t[0].activations[1].data[.][$j]] | add / 7) - $w[0].activations[1].data[1][$j] | fabs] | max < 1e-7'", "true\n");
-    expect_exactly("jq -c '[.activations[1].shape, .activations[0].shape, .tokens[1].id, .tokens[1].raw, .tokens[1].start, .tokens[1].end]' $D/w.json",
+                   "([range(1; 8) | $t[0].activations[1].data[.][$j]] | add / 7) - $w[0].activations[1].data[1][$j] | "
+                   "fabs] | max < 1e-7'", "true\n");
+    expect_exactly("jq -c '[.activations[1].shape, .activations[0].shape, .tokens[1].id, .tokens[1].raw, "
+                   ".tokens[1].start, .tokens[1].end]' $D/w.json",
                    "[[6,128],[4,6,6],null,\"Ġunbelievably\",4,17]\n");
 }
 END_TEST
@@ -198,24 +210,29 @@ START_TEST(test_every_format)
 {
     succeed(TINY " --words -o $D/w.json && " TINY " --words -t 1 -o $D/one.json && cmp $D/w.json $D/one.json");
     expect(TINY " --words --show '*' 2>&1", 2, "--words merges pattern, rollout and context: embed means nothing");
-    expect_exactly("for f in npz npy csv tidy; do " TINY " --words --format $f -o $D/of-$f && $A diff $D/of-$f $D/w.json --exact | head -1 || exit; done",
+    expect_exactly("for f in npz npy csv tidy; do " TINY
+                   " --words --format $f -o $D/of-$f && $A diff $D/of-$f $D/w.json --exact | head -1 || exit; done",
                    SAME SAME SAME SAME);
     expect("head -1 $D/of-csv/blocks.0.attn.pattern.head0.csv", 0, "token,Lily,unbelievably,\"lost,\",her,red,ball.\n");
     expect("jq -c '[.tokens[].text] | length' $D/of-npy/manifest.json", 0, "6\n");
     expect("jq -r .command $D/of-npy/manifest.json", 0, "--words");
-    expect(TINY " --words --show tokens,pattern --layer 0 --head 0 --precision 3", 0, "    1    -  unbelievably  4-17\n");
+    expect(TINY " --words --show tokens,pattern --layer 0 --head 0 --precision 3", 0,
+           "    1    -  unbelievably  4-17\n");
     expect(TINY " --words --show tokens,pattern --layer 0 --head 0 --precision 3", 0,
            "layer 0, head 0: attention pattern, of words (rows: queries, columns: keys)\n");
-    expect_same(TINY " --words --show pattern --layer 0 --head 0 --precision 3 | sed -n 's/^unbelievably  *//p' | tr -s ' ' '\\n'",
+    expect_same(TINY " --words --show pattern --layer 0 --head 0 --precision 3 | sed -n 's/^unbelievably  *//p' | "
+                "tr -s ' ' '\\n'",
                 "jq '.activations[0].data[0][1][] | . * 1000 | round / 1000' $D/w.json | xargs printf '%.3f\\n'");
     expect(TINY " --words --format term --layer 0 --head 0", 0, "\nunbelievably  ");
     expect(TINY " --words --format svg --layer 0 --head 0", 0, ">unbelievably</text>");
     expect(TINY " --words --format screen", 0, "tiny: 6 layers of 4 heads, 6 words of 14 tokens\n");
-    expect_same(TINY " --words --format screen | grep -A4 'main role'", TINY " --format screen --words --palette magma | grep -A4 'main role'");
+    expect_same(TINY " --words --format screen | grep -A4 'main role'",
+                TINY " --format screen --words --palette magma | grep -A4 'main role'");
     succeed(TINY " --words -o $D/w.png && " TINY " --words -o $D/w.pdf && test -s $D/w.png && test -s $D/w.pdf");
     expect(TINY " --words --format html", 0, "\"merge\":true");
     expect(TINY " --format html | ends 1 grep -c '\"merge\":true'", 0, "0\n");
-    expect(TINY " --words --show rollout --format json | jq -c '[.activations[-1].data[] | add | . * 1e6 | round] | unique'", 0, "[1000000]\n");
+    expect(TINY " --words --show rollout --format json | jq -c '[.activations[-1].data[] | add | . * 1e6 | round] | "
+           "unique'", 0, "[1000000]\n");
 }
 END_TEST
 
@@ -230,20 +247,25 @@ END_TEST
 START_TEST(test_saved)
 {
     succeed(TINY " -o $D/t.json && " TINY " --words -o $D/w.json");
-    expect_same("$A plot $D/t.json --words --show pattern --title x --format svg", "$A plot $D/w.json --show pattern --title x --format svg");
-    expect_same("$A plot $D/t.json --words --show context --format svg --title x", "$A plot $D/w.json --show context --format svg --title x");
+    expect_same("$A plot $D/t.json --words --show pattern --title x --format svg",
+                "$A plot $D/w.json --show pattern --title x --format svg");
+    expect_same("$A plot $D/t.json --words --show context --format svg --title x",
+                "$A plot $D/w.json --show context --format svg --title x");
     expect("$A plot $D/t.json --words --format html", 0, "\"merge\":true");
     succeed(TINY " --show scores -o $D/s.json; " TINY " --show pattern --layer 0 --head 0 -o $D/t.npy");
-    expect("$A plot $D/s.json --words 2>&1", 2, "--words merges pattern, rollout and context: 'blocks.0.attn.scores' means nothing");
+    expect("$A plot $D/s.json --words 2>&1", 2,
+           "--words merges pattern, rollout and context: 'blocks.0.attn.scores' means nothing");
     expect("$A plot $D/t.npy --words 2>&1", 2, "--words needs the texts of tokens");
-    succeed("printf 'the\\n c\\nat\\n' > $D/labels; printf 'token,a,b,c\\n0,1,0,0\\n1,0.5,0.25,0.25\\n2,0.25,0.5,0.25\\n' > $D/m.csv");
+    succeed("printf 'the\\n c\\nat\\n' > $D/labels; "
+            "printf 'token,a,b,c\\n0,1,0,0\\n1,0.5,0.25,0.25\\n2,0.25,0.5,0.25\\n' > $D/m.csv");
     expect("$A plot $D/m.csv --words --labels $D/labels --format svg --annotate --title x", 0, ">cat</text>");
 }
 END_TEST
 
 START_TEST(test_refused)
 {
-    expect("$A run -m tiny --ids 1,2 --words -o $D/x.json 2>&1", 2, "--words needs the texts of tokens, and these are ids");
+    expect("$A run -m tiny --ids 1,2 --words -o $D/x.json 2>&1", 2,
+           "--words needs the texts of tokens, and these are ids");
     expect(TINY " --words --gradient loss 2>&1", 2, "a gradient is none");
     expect(TINY " --words --show scores 2>&1", 2, "scores means nothing when it is added up");
     expect("$A heads -m tiny " TEXT " --words 2>&1", 2, "--words: what a head does is told from its tokens");
@@ -258,8 +280,10 @@ START_TEST(test_kinds_of_texts)
     expect_same("$A run -m life -s 'Life is short, eat' --words --show pattern --format csv --layer 0 --head 0",
                 "$A run -m life -s 'Life is short, eat' --show pattern --format csv --layer 0 --head 0");
     expect("$A run -m tiny -s 'unbelievably so' --cross 'a red ball.' --words --show pattern --format json | "
-           "jq -c '[.activations[0].shape, .context_words.first, [.context_tokens[].text]]'", 0, "[[4,2,3],[0,1,2],[\"a\",\"red\",\"ball.\"]]\n");
-    expect("$A run -m tiny " TEXT " --ablate L0H0 --words --show context --layer 0 --format json | jq -c '[.activations[0].data[][0:32][]] | unique'",
+           "jq -c '[.activations[0].shape, .context_words.first, [.context_tokens[].text]]'", 0,
+           "[[4,2,3],[0,1,2],[\"a\",\"red\",\"ball.\"]]\n");
+    expect("$A run -m tiny " TEXT " --ablate L0H0 --words --show context --layer 0 --format json | "
+           "jq -c '[.activations[0].data[][0:32][]] | unique'",
            0, "[0]\n");
     expect("$A run -m tiny --ids 634,744,65 --labels auto --words --show tokens", 0, "    0  634  Lily\n");
 }

@@ -1,6 +1,6 @@
-/* Derived activations: against recorded results of five families, by the identities that hold for every model, and as names
- * like any other in every format.  The suites `families` and `reference` compare them with double precision for many more models,
- * kinds of attention included. */
+/* Derived activations: against recorded results of five families, by the identities that hold for every model, and as
+ * names like any other in every format.  The suites `families` and `reference` compare them with double precision for
+ * many more models, kinds of attention included. */
 #include "suites.h"
 
 #include "asked.h"
@@ -130,7 +130,8 @@ static void heads_make_the_output(const struct kept *part, const struct kept *ou
             first = t ? first : rest;
             scale = fmax(scale, fabs((double)out->data[t * d + i]));
             /* sums of up to 64 products, rounded to 24 bits after each */
-            ck_assert_msg(fabs(rest - first) <= 4e-6 * scale, "%s[%zu, %zu]: %g is left, but %g in row 0", out->name, t, i, rest,
+            ck_assert_msg(fabs(rest - first) <= 4e-6 * scale,
+                          "%s[%zu, %zu]: %g is left, but %g in row 0", out->name, t, i, rest,
                           first);
         }
     }
@@ -179,18 +180,20 @@ END_TEST
 
 /* ---- masks ---- */
 
-static const char *const kinds[] = {"model", "full", "causal", "causal-renorm", "window:3", "strided:2,3", "random:2,1,7", "linear",
+static const char *const kinds[] = {"model", "full", "causal", "causal-renorm", "window:3", "strided:2,3",
+                                    "random:2,1,7", "linear",
                                     "block:5"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* n: tokens, mostly more than a band of rows has.  The second and the last hide all but the last five in some layers; the third
- * has no mask. */
+/* n: tokens, mostly more than a band of rows has.  The second and the last hide all but the last five in some layers;
+ * the third has no mask. */
 static const struct { const char *path; int n, layers; } masked[] = {
     {"tests/golden/checkpoints/gpt2-a", 30, 2}, {"tests/golden/checkpoints/neo-h", 60, 4}, {"life-full", 6, 1},
     {"tests/golden/checkpoints/bloom-a", 60, 2}, {"tests/golden/checkpoints/gemma3-a", 60, 4}};
 enum { MASKED = sizeof masked / sizeof *masked };
 
-/* Runs a text under a kind of attention: in one pass, or with a cache in one of `first` tokens and one of the others. */
+/* Runs a text under a kind of attention: in one pass, or with a cache in one of `first` tokens and one
+ * of the others. */
 static void run_kind(struct keep *k, int i, const char *kind, size_t first, struct keep *rest)
 {
     size_t n = (size_t)masked[i].n;
@@ -219,7 +222,8 @@ static void run_kind(struct keep *k, int i, const char *kind, size_t first, stru
     attn_model_close(m);
 }
 
-/* A hidden score is -inf.  Linear attention has no scores, and causal-renorm hides after its softmax: there, weights are 0. */
+/* A hidden score is -inf.  Linear attention has no scores, and causal-renorm hides after its softmax: there,
+ * weights are 0. */
 static bool is_seen(const struct keep *k, int layer, const char *kind, size_t head, size_t at)
 {
     bool weights = !strcmp(kind, "linear") || !strcmp(kind, "causal-renorm");
@@ -235,7 +239,8 @@ static void masks_fit(const struct keep *k, int layer, const char *kind)
     ck_assert_int_eq(mask->ndim, 2);
     for (size_t i = 0; i < mask->n; i++) {
         for (size_t h = 0; h < H; h++)
-            ck_assert_msg(mask->data[i] == is_seen(k, layer, kind, h, i), "%s, %s[%zu], head %zu", kind, mask->name, i, h);
+            ck_assert_msg(mask->data[i] == is_seen(k, layer, kind, h, i),
+                          "%s, %s[%zu], head %zu", kind, mask->name, i, h);
         ck_assert(added->data[i] == (mask->data[i] > 0 ? 0 : -INFINITY));
     }
 }
@@ -298,7 +303,8 @@ START_TEST(divisors_are_what_the_mask_leaves)
             for (size_t j = 0; j <= row % n; j++)
                 left += exp((double)x[j]) / all;
             /* each weight and the sum are rounded to 24 bits, and so is an exp */
-            ck_assert_msg(fabs((double)divisors->data[row] - left) <= 4e-7, "%s[%zu] is %.9g, expected %.9g", divisors->name, row,
+            ck_assert_msg(fabs((double)divisors->data[row] - left) <= 4e-7,
+                          "%s[%zu] is %.9g, expected %.9g", divisors->name, row,
                           (double)divisors->data[row], left);
             double weight = exp((double)*x) / all / left;
             ck_assert_double_le(fabs((double)pattern->data[row * n] - weight), 4e-7 * (1 + weight));
@@ -322,7 +328,8 @@ START_TEST(masks_of_another_text_hide_nothing)
 }
 END_TEST
 
-/* Watching what is derived changes no bit of anything else, and neither do threads, bands or bf16 of what is derived. */
+/* Watching what is derived changes no bit of anything else, and neither do threads, bands or bf16 of
+ * what is derived. */
 START_TEST(the_same_bits)
 {
     struct keep *all = kept(), *whole = kept(), *plain = kept();
@@ -376,7 +383,8 @@ START_TEST(a_cache_has_no_rows_before)
     struct attn_seq seq = {.T = 4, .kv = kv};
     ck_assert_int_eq(attn_run_forward(run, ids, &seq, 1, &err), ATTN_OK);
     ck_assert_int_eq(attn_run_forward(run, ids + 4, &seq, 1, &err), ATTN_EUSAGE);
-    ck_assert_ptr_nonnull(strstr(err.msg, rollout ? "rollout needs a text in one pass" : "attn.norms needs a text in one pass"));
+    ck_assert_ptr_nonnull(strstr(err.msg,
+                                 rollout ? "rollout needs a text in one pass" : "attn.norms needs a text in one pass"));
     attn_run_free(run);
     attn_kv_free(kv);
     attn_model_close(m);
@@ -417,7 +425,8 @@ START_TEST(wildcards_do_not_mean_them)
     expect(RUN "--show '*' --format tidy | cut -d, -f1 | sort -u | grep -cE 'result|norms|rollout|lens'", 1, "0");
     expect_exactly(RUN "--show 'blocks.*.rollout' --format tidy | cut -d, -f1 | uniq",
                    "name\nblocks.0.rollout\nblocks.1.rollout\n");
-    expect_exactly(RUN "--show '*,lens' --layer 1 --format tidy | cut -d, -f1 | sort -u | grep lens", "blocks.1.lens\n");
+    expect_exactly(RUN "--show '*,lens' --layer 1 --format tidy | cut -d, -f1 | sort -u | grep lens",
+                   "blocks.1.lens\n");
     expect(RUN "--show 'roll*' 2>&1", 2, "nothing matches 'roll*'");
 }
 END_TEST
@@ -458,15 +467,19 @@ START_TEST(a_batch)
     expect("printf '[5,17,33,2,17]\\n[1,2]\\n[3,4,5,6,7,8,9]\\n' | sed 's/.*/{\"ids\":&}/' > $D/s.ndjson && "
            "\"$A\" batch -m tests/golden/checkpoints/llama-f -f $D/s.ndjson " ALL "--format npy -o $D/out 2>&1", 0, "");
     expect(RUN ALL "--format npy -o $D/one", 0, "");
-    expect("for f in $D/one/*.npy; do cmp $f $(find $D/out -path '*0*' -name $(basename $f) | head -1) || exit 1; done; ls $D/one/*.npy | wc -l", 0, "8");
+    expect("for f in $D/one/*.npy; do cmp $f $(find $D/out -path '*0*' -name $(basename $f) | head -1) || exit 1; "
+           "done; ls $D/one/*.npy | wc -l", 0, "8");
 }
 END_TEST
 
 START_TEST(another_text_has_no_rollout)
 {
-    expect("\"$A\" run -s \"Life is short\" --cross \"eat dessert first\" --show rollout 2>&1", 2, "attn-cli run: --show rollout: follows attention");
-    expect("\"$A\" run -s \"Life is short\" --cross \"eat dessert first\" --show norms --format tidy", 0, "blocks.0.attn.norms,0,0,2,2,short,first,");
-    expect("\"$A\" run -s \"Life is short\" --cross \"eat dessert first\" --show mask --format tidy", 0, "blocks.0.attn.mask,0,,0,2,Life,first,1\n");
+    expect("\"$A\" run -s \"Life is short\" --cross \"eat dessert first\" --show rollout 2>&1", 2,
+           "attn-cli run: --show rollout: follows attention");
+    expect("\"$A\" run -s \"Life is short\" --cross \"eat dessert first\" --show norms --format tidy", 0,
+           "blocks.0.attn.norms,0,0,2,2,short,first,");
+    expect("\"$A\" run -s \"Life is short\" --cross \"eat dessert first\" --show mask --format tidy", 0,
+           "blocks.0.attn.mask,0,,0,2,Life,first,1\n");
     expect("\"$A\" run -s \"Life is short\" --show result 2>&1", 1, "model 'life' has no 'result'");
 }
 END_TEST

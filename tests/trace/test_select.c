@@ -7,8 +7,8 @@
 #include "trace/select.h"
 #include "trace/trace.h"
 
-/* The activations of two models: a GPT-2 has all of them; the articles' model has no norms, positions, output projection, MLP
- * or output layer. */
+/* The activations of two models: a GPT-2 has all of them; the articles' model has no norms, positions, output
+ * projection, MLP or output layer. */
 static struct attn_hook_points gpt(void)
 {
     struct attn_hook_points s = { .L = 3, .H = 4, .Hkv = 2 };
@@ -41,7 +41,8 @@ static void describe(char *out, size_t size, const struct attn_select *s)
             strncat(out, name, size - strlen(out) - 1);
             const size_t *heads = attn_select_heads(s, act, &n);
             for (size_t i = 0; i < n; i++)
-                snprintf(out + strlen(out), size - strlen(out), "%s%zu%s", i ? "," : "[", heads[i], i + 1 < n ? "" : "]");
+                snprintf(out + strlen(out), size - strlen(out),
+                         "%s%zu%s", i ? "," : "[", heads[i], i + 1 < n ? "" : "]");
             strncat(out, " ", size - strlen(out) - 1);
         }
     if (*out)
@@ -75,7 +76,8 @@ START_TEST(selects)
     struct attn_select *s;
     struct attn_err err = { 0 };
     char got[2048];
-    ck_assert_msg(!attn_select_make(&s, &hooks, "gpt", good[_i].show, good[_i].layers, good[_i].heads, &err), "%s", err.msg);
+    ck_assert_msg(!attn_select_make(&s, &hooks, "gpt", good[_i].show, good[_i].layers, good[_i].heads, &err),
+                  "%s", err.msg);
     describe(got, sizeof got, s);
     ck_assert_str_eq(got, good[_i].want);
     attn_select_free(s);
@@ -223,7 +225,8 @@ START_TEST(only_observers_are_asked)
     for (size_t i = 0; i < (L + 1) * ATTN_ACTS; i++)
         beyond[i] = all;
     attn_trace_ask(&t, &hooks, 0);
-    ck_assert(attn_trace_wants(&t, ATTN_ACT_LOGITS, -1, ATTN_WATCH) && !attn_trace_wants(&t, ATTN_ACT_LOGITS, -1, ATTN_EDIT));
+    ck_assert(attn_trace_wants(&t, ATTN_ACT_LOGITS, -1, ATTN_WATCH) &&
+              !attn_trace_wants(&t, ATTN_ACT_LOGITS, -1, ATTN_EDIT));
     ck_assert(!attn_trace_wants_all(&t, ATTN_ACT_LOGITS, -1) && !attn_trace_wants(&t, ATTN_ACT_PATTERN, 1, ATTN_WATCH));
     for (size_t i = 0; i < (L + 1) * ATTN_ACTS; i++)
         ck_assert_uint_eq(beyond[i], all);

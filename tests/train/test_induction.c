@@ -1,8 +1,8 @@
 /* Two layers of attention learn to repeat a sequence of random words.
  *
- * All halves have the same length, so that the position alone says which word comes next; that is learned in seconds.  Where
- * lengths vary, one head has to find the previous word's earlier occurrence, another one the word that followed it there: so
- * the built-in model `induction` was made, which test_repeats.c makes again. */
+ * All halves have the same length, so that the position alone says which word comes next; that is learned in seconds.
+ * Where lengths vary, one head has to find the previous word's earlier occurrence, another one the word that followed
+ * it there: so the built-in model `induction` was made, which test_repeats.c makes again. */
 #include "suites.h"
 
 #include "attn.h"
@@ -91,7 +91,8 @@ static void halves(double loss[2], const struct sample *s)
     size_t n[2] = {0, 0};
     loss[0] = loss[1] = 0;
     for (int k = 0; k < SEEN; k++) {
-        ck_assert_msg(!attn_score(logprob, m, s[k].ids, 2 * s[k].half, &(struct attn_score_opts){.stride = 1, .threads = 1}, &err), "%s", err.msg);
+        ck_assert_msg(!attn_score(logprob, m, s[k].ids, 2 * s[k].half,
+                                  &(struct attn_score_opts){.stride = 1, .threads = 1}, &err), "%s", err.msg);
         for (size_t i = 1; i < 2 * s[k].half; i++) {
             if (i == s[k].half)
                 continue;               /* nothing predicts that the repetition starts here */

@@ -1,4 +1,5 @@
-/* Training models of every family: in their own layout, with the same bits however it is interrupted and on how many threads. */
+/* Training models of every family: in their own layout, with the same bits however it is interrupted and on
+ * how many threads. */
 #include "suites.h"
 
 #include "attn_tools.h"
@@ -12,7 +13,8 @@
 #include <string.h>
 
 #define SMALL "--n-ctx 16 --n-layer 2 --n-head 4 --d-model 32 "
-#define TRAIN "\"$A\" train -q -f LICENSE --vocab $D/v --batch 2 --warmup 1 --lr 0.01 --dropout 0.1 --seed 5 --held-out 0 "
+#define TRAIN \
+    "\"$A\" train -q -f LICENSE --vocab $D/v --batch 2 --warmup 1 --lr 0.01 --dropout 0.1 --seed 5 --held-out 0 "
 
 static void set_up(void)
 {
@@ -27,9 +29,11 @@ static void begin(const char *dir, const char *config, size_t steps)
     struct attn_train *t = NULL;
     size_t len, config_len;
     char *text = golden_text("LICENSE", &len), *json = golden_text(config, &config_len);
-    const char settings[] = "{\"steps\": 6, \"batch\": 2, \"warmup\": 1, \"lr\": 0.01, \"dropout\": 0.1, \"seed\": 5, \"held_out\": 0}";
+    const char settings[] =
+        "{\"steps\": 6, \"batch\": 2, \"warmup\": 1, \"lr\": 0.01, \"dropout\": 0.1, \"seed\": 5, \"held_out\": 0}";
     const struct attn_train_opts o = {.text = text, .text_len = len, .tokenizer = scratch_path("v"), .config = json,
-                                      .config_len = config_len, .settings = settings, .settings_len = strlen(settings), .threads = 3};
+                                      .config_len = config_len, .settings = settings, .settings_len = strlen(settings),
+                                      .threads = 3};
     ck_assert_msg(!attn_train_open(&t, dir, &o, &err), "%s", err.msg);
     for (size_t i = 0; i < steps; i++)
         ck_assert_msg(!attn_train_step(t, &err), "%s", err.msg);
@@ -43,10 +47,12 @@ START_TEST(any_interruption_and_threads)
 {
     const char *name = attn_families[_i]->name;
     succeed(printed(TRAIN SMALL "--steps 6 -o $D/one --family %s -t 1", name));
-    succeed(printed("grep -q '\"model_type\": \"%s\"' $D/one/config.json && grep -q '\"eos_token_id\": 279' $D/one/config.json", name));
+    succeed(printed("grep -q '\"model_type\": \"%s\"' $D/one/config.json && "
+                    "grep -q '\"eos_token_id\": 279' $D/one/config.json", name));
     begin(scratch_path("two"), scratch_path("one/config.json"), 3);
     succeed("\"$A\" train -q -f LICENSE -o $D/two --resume -t 2");
-    succeed("for f in model.safetensors checkpoint.safetensors loss.csv config.json train.json; do cmp $D/one/$f $D/two/$f; done");
+    succeed("for f in model.safetensors checkpoint.safetensors loss.csv config.json train.json; "
+            "do cmp $D/one/$f $D/two/$f; done");
     succeed(printed(TRAIN SMALL "--steps 6 -o $D/two --family %s --resume", name));
     expect("\"$A\" info -m $D/one --check", 0, name);
     expect("\"$A\" score -m $D/one -s 'in all copies'", 0, "perplexity");
@@ -60,7 +66,8 @@ START_TEST(watching_sees_the_model_that_is_saved)
                     "--show lens,pattern,result",
                     attn_families[_i]->name));
     succeed("\"$A\" run -q -m $D/m -s 'in all copies' --show lens,pattern,result --format npy -o $D/run >/dev/null");
-    expect("for f in $D/run/*.npy; do n=$(($(stat -c %s $f) - 128)); cmp <(tail -c $n $f) <(tail -c $n $D/m/watch/${f##*/}); echo same; "
+    expect("for f in $D/run/*.npy; do n=$(($(stat -c %s $f) - 128)); "
+           "cmp <(tail -c $n $f) <(tail -c $n $D/m/watch/${f##*/}); echo same; "
            "done | sort -u", 0, "same");
 }
 END_TEST
@@ -77,11 +84,13 @@ END_TEST
 /* Whichever files a tokenizer has, the new model splits text as it does. */
 START_TEST(any_tokenizer_comes_along)
 {
-    static const char *const names[] = {"bloom-like", "gemma-like", "llama2c-bin", "qwen-like", "spm-bpe-model", "spm-unigram-bytes-model"};
-    succeed(printed("\"$A\" train -q -f LICENSE --vocab tests/golden/tokenizers/%s -o $D/m --family llama --n-ctx 8 --n-layer 1 "
-                    "--n-head 2 --d-model 8 --steps 1 --batch 1 --held-out 0", names[_i]));
+    static const char *const names[] = {"bloom-like", "gemma-like", "llama2c-bin", "qwen-like", "spm-bpe-model",
+                                        "spm-unigram-bytes-model"};
+    succeed(printed("\"$A\" train -q -f LICENSE --vocab tests/golden/tokenizers/%s -o $D/m --family llama --n-ctx 8 "
+                    "--n-layer 1 --n-head 2 --d-model 8 --steps 1 --batch 1 --held-out 0", names[_i]));
     expect_same("\"$A\" tokenize -m $D/m -s 'in 1984 copies, ok' --format ids",
-                printed("\"$A\" tokenize -m tests/golden/tokenizers/%s -s 'in 1984 copies, ok' --format ids", names[_i]));
+                printed("\"$A\" tokenize -m tests/golden/tokenizers/%s -s 'in 1984 copies, ok' --format ids",
+                        names[_i]));
 }
 END_TEST
 
@@ -92,11 +101,14 @@ START_TEST(what_does_not_fit_is_refused)
     expect(TRAIN "-o $D/m --family qwen3 --config LICENSE 2>&1", 2, "--config and --family do not go together");
     expect(TRAIN "-o $D/m --family bert 2>&1", 2, "unknown value 'bert'");
     expect("echo '{\"a\": 0, \"b\": 1}' >$D/w.json; mkdir $D/w; mv $D/w.json $D/w/vocab.json; "
-           "\"$A\" train -q -f LICENSE -o $D/m --vocab $D/w --family llama 2>&1", 1, "has words, which only our own models read");
+           "\"$A\" train -q -f LICENSE -o $D/m --vocab $D/w --family llama 2>&1", 1,
+           "has words, which only our own models read");
     succeed("test ! -e $D/m");
     succeed(TRAIN SMALL "--steps 1 -o $D/m --family llama");
-    expect(TRAIN SMALL "--steps 1 -o $D/m --family mistral --resume 2>&1", 1, "the training there has another config.json");
-    expect(TRAIN SMALL "--steps 1 -o $D/m --family llama --resume --d-mlp 9 2>&1", 1, "the training there has another config.json");
+    expect(TRAIN SMALL "--steps 1 -o $D/m --family mistral --resume 2>&1", 1,
+           "the training there has another config.json");
+    expect(TRAIN SMALL "--steps 1 -o $D/m --family llama --resume --d-mlp 9 2>&1", 1,
+           "the training there has another config.json");
 }
 END_TEST
 

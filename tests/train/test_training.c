@@ -20,13 +20,18 @@
 /* ---- settings ------------------------------------------------------------------------------- */
 
 static const struct { const char *json, *says; } bad_settings[] = {
-    {"{\"lr\": -1}", "\"lr\" is -1, expected a finite number"}, {"{\"step\": 1}", "unknown key \"step\", did you mean \"steps\"?"},
+    {"{\"lr\": -1}", "\"lr\" is -1, expected a finite number"},
+    {"{\"step\": 1}", "unknown key \"step\", did you mean \"steps\"?"},
     {"{\"steps\": 0}", "\"steps\" is 0, expected a whole number from 1"}, {"{\"batch\": 1.5}", "\"batch\" is 1.5"},
     {"{\"documents\": \"all\"}", "expected \"join\" or \"part\""}, {"{\"keep\": 1}", "expected \"best\" or \"last\""},
-    {"{\"dtype\": \"F64\"}", "expected \"F32\", \"F16\" or \"BF16\""}, {"[]", "expected an object"}, {"{", "train.json"},
-    {"{\"beta2\": 0.99999999}", "\"beta2\" is 0.99999999, expected less than 1, in float32, too"}, {"{\"eps\": 1e-46}", "\"eps\" is 1e-46, expected more"},
-    {"{\"beta1\": 1}", "\"beta1\" is 1, expected less than 1"}, {"{\"beta2\": 2}", "\"beta2\" is 2"}, {"{\"dropout\": 1}", "\"dropout\" is 1"},
-    {"{\"held_out\": 100}", "\"held_out\" is 100, expected less than 100"}, {"{\"also_share\": 1}", "\"also_share\" is 1"},
+    {"{\"dtype\": \"F64\"}", "expected \"F32\", \"F16\" or \"BF16\""}, {"[]", "expected an object"},
+    {"{", "train.json"},
+    {"{\"beta2\": 0.99999999}", "\"beta2\" is 0.99999999, expected less than 1, in float32, too"},
+    {"{\"eps\": 1e-46}", "\"eps\" is 1e-46, expected more"},
+    {"{\"beta1\": 1}", "\"beta1\" is 1, expected less than 1"}, {"{\"beta2\": 2}", "\"beta2\" is 2"},
+    {"{\"dropout\": 1}", "\"dropout\" is 1"},
+    {"{\"held_out\": 100}", "\"held_out\" is 100, expected less than 100"},
+    {"{\"also_share\": 1}", "\"also_share\" is 1"},
     {"{\"lr_end\": 1.5}", "\"lr_end\" is 1.5, expected at most 1"}, {"{\"eps\": 0}", "\"eps\" is 0, expected more"},
     {"{\"keep\": \"best\", \"held_out\": 0}", "needs a held-out text"},
 };
@@ -77,7 +82,8 @@ static char *written(const struct attn_train_settings *t, size_t *len)
 
 START_TEST(settings_come_back)
 {
-    static const char json[] = "{\"lr\": 0.003, \"seed\": 7, \"documents\": \"join\", \"dtype\": \"BF16\", \"text\": \"ab\"}";
+    static const char json[] =
+        "{\"lr\": 0.003, \"seed\": 7, \"documents\": \"join\", \"dtype\": \"BF16\", \"text\": \"ab\"}";
     struct attn_train_settings t = attn_train_settings_defaults, back = {0};
     size_t len, again;
     ck_assert_int_eq(attn_train_settings_check(&t, NULL), ATTN_OK);
@@ -87,7 +93,8 @@ START_TEST(settings_come_back)
     char *other = written(&back, &again);
     ck_assert_uint_eq(len, again);
     ck_assert_mem_eq(text, other, len);
-    ck_assert(back.lr == 0.003 && back.seed == 7 && back.join && back.dtype == ATTN_STORE_BF16 && back.steps == t.steps);
+    ck_assert(back.lr == 0.003 && back.seed == 7 && back.join && back.dtype == ATTN_STORE_BF16 &&
+              back.steps == t.steps);
     ck_assert_str_eq(back.text, "ab");
     ck_assert_ptr_null(back.also);
     attn_train_settings_free(&t);
@@ -102,9 +109,11 @@ END_TEST
 #define MARK "<|endoftext|>"
 static const struct { const char *text; double percent; const char *held; } cuts[] = {
     {"aaaa\n" MARK "\nbbbb\n" MARK "\ncccc\n", 10, "ccc\n"},
-    {"aaaa\n" MARK "\nbbbb\n" MARK "\ncccc\n", 50, "cccc\n"}, {"aaaa\n" MARK "\nbbbb\n" MARK "\ncccc\n", 80, "bbbb\n" MARK "\ncccc\n"},
+    {"aaaa\n" MARK "\nbbbb\n" MARK "\ncccc\n", 50, "cccc\n"},
+    {"aaaa\n" MARK "\nbbbb\n" MARK "\ncccc\n", 80, "bbbb\n" MARK "\ncccc\n"},
     {"aaaa\n" MARK "\nbbbb\n" MARK "\ncccc\n", 0, ""}, {"", 5, ""},
-    {"one\ntwo\nthree\nfour\n", 50, "four\n"}, {"no line ends here", 20, "ere"}, {"\u20ac\u20ac\u20ac\u20ac", 40, "\u20ac"},
+    {"one\ntwo\nthree\nfour\n", 50, "four\n"}, {"no line ends here", 20, "ere"},
+    {"\u20ac\u20ac\u20ac\u20ac", 40, "\u20ac"},
 };
 
 START_TEST(the_end_of_a_text_is_held_out)
@@ -166,7 +175,8 @@ START_TEST(contexts_follow_from_seed_and_number)
     ck_assert_int_eq(attn_deck_new(&b, &c, LENGTH, false, 3, "it", NULL), ATTN_OK);
     ck_assert_int_eq(attn_deck_new(&other, &c, LENGTH, false, 4, "it", NULL), ATTN_OK);
     for (uint64_t i = EPOCHS * a.count; i-- > 0;) {
-        struct attn_token_range x = attn_deck_at(&a, i), y = attn_deck_at(&b, EPOCHS * a.count - 1 - i), z = attn_deck_at(&other, i);
+        struct attn_token_range x = attn_deck_at(&a, i), y = attn_deck_at(&b, EPOCHS * a.count - 1 - i),
+            z = attn_deck_at(&other, i);
         moved += x.at != y.at;
         differ += x.at != z.at;
         y = attn_deck_at(&b, i);
@@ -211,7 +221,8 @@ START_TEST(targets_are_the_next_tokens)
 {
     static const size_t two[] = {3, 4};
     static const struct { struct attn_token_range s; bool join; int32_t last; } rows[] = {
-        {{0, 2}, false, 2}, {{0, 3}, false, -1}, {{0, 3}, true, 3}, {{3, 4}, false, -1}, {{3, 4}, true, -1}, {{4, 2}, false, 6}};
+        {{0, 2}, false, 2}, {{0, 3}, false, -1}, {{0, 3}, true, 3}, {{3, 4}, false, -1}, {{3, 4}, true, -1},
+        {{4, 2}, false, 6}};
     struct attn_corpus c = corpus_of(two, 2);
     struct attn_contexts x;
     ck_assert_int_eq(attn_contexts_new(&x, 32, NULL), ATTN_OK);
@@ -270,9 +281,11 @@ enum { NUMBERS = 40000 };                 /* several pieces for threads, of whic
 struct plain { double x[NUMBERS], m[NUMBERS], v[NUMBERS]; };
 
 /* The definition, in double precision. */
-static void plain_step(struct plain *p, const float *g, const struct attn_train_settings *t, double scale, bool decays, size_t step)
+static void plain_step(struct plain *p, const float *g, const struct attn_train_settings *t, double scale, bool decays,
+                       size_t step)
 {
-    double lr = attn_optimizer_rate(t, step), c1 = 1 - pow(t->beta1, (double)step + 1), c2 = 1 - pow(t->beta2, (double)step + 1);
+    double lr = attn_optimizer_rate(t, step), c1 = 1 - pow(t->beta1, (double)step + 1),
+        c2 = 1 - pow(t->beta2, (double)step + 1);
     for (size_t i = 0; i < NUMBERS; i++) {
         double grad = g[i] * scale;
         p->m[i] = t->beta1 * p->m[i] + (1 - t->beta1) * grad;
@@ -316,7 +329,8 @@ START_TEST(steps_are_those_of_the_definition)
         for (int k = 0; k < 2; k++)
             plain_step(&plain[k], grad + k * NUMBERS, &t, _i ? 1 / norm : 1, k == 0, step);
     }
-    double worst = 0;                   /* one check at the end, because each check costs a message to the test runner */
+    /* one check at the end, because each check costs a message to the test runner */
+    double worst = 0;
     for (size_t i = 0; i < 2 * NUMBERS; i++) {
         double off = fabs(value[i] - plain[i / NUMBERS].x[i % NUMBERS]);
         worst = worse(worst, off);
@@ -366,7 +380,8 @@ START_TEST(curves_as_csv)
     ck_assert_int_eq(attn_out_open_memory(&out, NULL), ATTN_OK);
     attn_curve_write(out, &c);
     char *text = taken(out, &len);
-    ck_assert_str_eq(text, "step,tokens,lr,loss,gradient,held_out,bits_per_byte\n1,512,0.5,2.25,1,,\n2,1024,0.1,2,0.5,1.75,0.875\n");
+    ck_assert_str_eq(text, "step,tokens,lr,loss,gradient,held_out,bits_per_byte\n1,512,0.5,2.25,1,,\n"
+                     "2,1024,0.1,2,0.5,1.75,0.875\n");
     free(text);
     attn_curve_free(&c);
 }
@@ -374,13 +389,16 @@ END_TEST
 
 static const double xs[] = {1, 2, 3, 4, 5, 1000}, ys[] = {3, 2, 2.5, 1, 1, 0.5}, same[] = {2, 2, 2, 2, 2, 2};
 /* Losses that weights of 1e8 have, or a changed checkpoint. */
-static const double vast[] = {1e17, 1e17, 1e17, 1e17, 1e17, 1e17}, wild[] = {1e308, -1e308, INFINITY, 1, -INFINITY, NAN},
+static const double vast[] = {1e17, 1e17, 1e17, 1e17, 1e17, 1e17},
+wild[] = {1e308, -1e308, INFINITY, 1, -INFINITY, NAN},
                     none[] = {NAN, NAN, NAN, NAN, NAN, NAN};
-static const struct { const double *y; size_t n; } charts[] = {{ys, 6}, {ys, 1}, {ys, 0}, {same, 6}, {vast, 6}, {wild, 6}, {none, 6}};
+static const struct { const double *y; size_t n; } charts[] = {{ys, 6}, {ys, 1}, {ys, 0}, {same, 6}, {vast, 6},
+                                                               {wild, 6}, {none, 6}};
 
 START_TEST(charts_of_any_number_of_points)
 {
-    struct attn_chart_curve curve[] = {{"a", xs, charts[_i].y, charts[_i].n, false}, {"b", xs, charts[_i].y, charts[_i].n, true}};
+    struct attn_chart_curve curve[] = {{"a", xs, charts[_i].y, charts[_i].n, false},
+                                       {"b", xs, charts[_i].y, charts[_i].n, true}};
     struct attn_chart chart = {"title", "steps", curve, 2};
     struct attn_out *out;
     size_t len;

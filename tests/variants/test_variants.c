@@ -1,4 +1,5 @@
-/* The command variants: its numbers compared with separate runs, its counts with the kinds' definitions, its text page. */
+/* The command variants: its numbers compared with separate runs, its counts with the kinds' definitions,
+ * its text page. */
 #include "suites.h"
 #include "attn_tools.h"
 
@@ -113,13 +114,15 @@ static double divergence(const struct attn_dump *a, const struct attn_dump *b)
     double sum = 0, p, q;
     struct attn_err err;
     for (size_t i = 0; i < V; i++) {
-        ck_assert(!attn_logprob(&p, x->data + last, V, (int32_t)i, &err) && !attn_logprob(&q, y->data + last, V, (int32_t)i, &err));
+        ck_assert(!attn_logprob(&p, x->data + last, V, (int32_t)i, &err) &&
+                  !attn_logprob(&q, y->data + last, V, (int32_t)i, &err));
         sum += exp(p) * (p - q);
     }
     return sum;
 }
 
-static const char *const each[] = {"model", "full", "causal", "causal-renorm", "window:3", "strided:2,3", "random:2,1,9", "linear", "block:3"};
+static const char *const each[] = {"model", "full", "causal", "causal-renorm", "window:3", "strided:2,3",
+                                   "random:2,1,9", "linear", "block:3"};
 enum { EACH = sizeof each / sizeof *each };
 
 START_TEST(changes_are_those_of_two_runs)
@@ -184,7 +187,8 @@ static bool sees(const char *kind, int q, int k)
 START_TEST(scores_are_counted)
 {
     enum { L = 3, H = 4, T = 8, DH = 4, DV = 4 };
-    cJSON *doc = variants(MOTH " --kinds 'model full causal causal-renorm window:3 strided:2,3 random:2,1,9 linear block:3'");
+    cJSON *doc =
+        variants(MOTH " --kinds 'model full causal causal-renorm window:3 strided:2,3 random:2,1,9 linear block:3'");
     for (size_t i = 0; i < EACH; i++) {
         const cJSON *v = variant(doc, each[i]);
         int pairs = 0;
@@ -270,11 +274,13 @@ START_TEST(the_page_says_what_matters)
     expect("$A variants " MOTH " --layer 1 --head 2", 0, "layer 1, head 2");
     expect("$A variants " LIFE " --kinds 'causal window:2 full'", 0, " hidden by the mask\n");
     expect("$A variants " LIFE " --kinds 'causal window:2' | grep '^ *short'", 0, "····  ··");
-    expect("$A variants -m tests/golden/checkpoints/gpt2-b --ids $(seq -s, 0 59) --kinds linear", 0, "matrices of 60 x 60 do not fit");
+    expect("$A variants -m tests/golden/checkpoints/gpt2-b --ids $(seq -s, 0 59) --kinds linear", 0,
+           "matrices of 60 x 60 do not fit");
     expect("$A variants --ids 0,1,2 --kinds linear", 0, "A sentence under 1 kind of attention");
     expect("$A variants -m tiny -s \"Once$(printf ' a%.0s' $(seq 99))\" --kinds 'causal window:58'", 0,
            "  causal      121 k      15.5 M");
-    expect("$A variants -m tiny -s \"Once$(printf ' a%.0s' $(seq 99))\" --kinds 'causal window:58'", 0, "  window:58  99.5 k      12.7 M");
+    expect("$A variants -m tiny -s \"Once$(printf ' a%.0s' $(seq 99))\" --kinds 'causal window:58'", 0,
+           "  window:58  99.5 k      12.7 M");
 }
 END_TEST
 
@@ -298,7 +304,8 @@ START_TEST(lost_rows_have_the_reason_of_their_kind)
     expect("$A variants -m $D/n " LIFE " --kinds linear", 0,
            "linear loses 6 rows: the features of a query and its keys");
     put_narrow(1e20f, 1, -1);
-    expect("$A variants -m $D/n " LIFE " --kinds causal 2>&1 >/dev/null", 0,      /* all scores are -inf: NaN is not lost */
+    /* all scores are -inf: NaN is not lost */
+    expect("$A variants -m $D/n " LIFE " --kinds causal 2>&1 >/dev/null", 0,
            "dots overflow float32, to inf or NaN that no weight holds, in 6 rows");
 }
 END_TEST
@@ -318,7 +325,8 @@ START_TEST(pictures_have_names)
     expect("$A variants " LIFE " --difference -o $D/less.html; grep -c '\"name\":\"model\"' $D/less.html", 1, "0");
     expect("$A variants " LIFE " --difference --kinds model --format svg 2>&1", 2, "nothing to draw");
     expect("$A variants " LIFE " --difference --format json 2>&1", 2, "--difference: a picture shows it, not json");
-    expect_exactly("$A variants " LIFE " --difference --kinds causal --format html --lang zh | grep -c '与模型自身权重之差'", "1\n");
+    expect_exactly("$A variants " LIFE " --difference --kinds causal --format html --lang zh | grep -c '与模型自身权重之差'",
+                   "1\n");
     expect("$A variants " LIFE " --difference --kinds window:2 --format svg", 0, "less the model&#39;s own");
 }
 END_TEST

@@ -1,5 +1,4 @@
-/* bench_measure.c - takes samples and their medians, until a signal ends it, and measures the limits of this
- * machine. */
+/* bench_measure.c - takes samples until a signal ends it, and their medians, and measures this machine's limits. */
 #include "attn_tools.h"
 #include "bench/cmd_bench.h"
 

@@ -12,9 +12,9 @@
 
 struct sample { double value, seconds; };               /* value in the unit of its stage */
 
-/* The least that a part of some work takes.  Products with weights are computed in the type of the stage, attention
- * always in float32; scores: numbers that become weights in a softmax; hidden: numbers that go through the MLP's
- * activation. */
+/* The least that a part of some work takes.  Products with weights are computed in the type of the stage,
+ * attention always in float32; scores counts numbers that become weights in a softmax, hidden those that enter
+ * the MLP's activation. */
 struct least { double products, attention, scores, hidden /* how many operations, and numbers */,
               bytes /* of memory */; };
 
@@ -23,8 +23,7 @@ struct work {
     int (*once)(void *self, struct sample *out, struct attn_err *err);
     void (*end)(void *self);            /* NULL: nothing to free */
     void *self;
-    struct least blocks, output;        /* what one repetition takes at least: the output layer comes after the
-                                         * blocks */
+    struct least blocks, output;        /* the least that one repetition takes: blocks, then the output layer */
 };
 
 struct bench {                          /* what all stages share */
@@ -76,8 +75,8 @@ struct result {
 /* Fills w and returns w->self, zeroed memory that `end` must free; NULL: no memory. */
 void *bench_work(struct work *w, size_t size, int (*once)(void *, struct sample *, struct attn_err *),
                  void (*end)(void *), struct attn_err *err);
-/* Alternates stage and limit for about so many seconds, with at least three samples of the stage; limit->once may be
- * NULL. */
+/* Alternates stage and limit for about so many seconds, for at least three samples of the stage.  limit->once may be
+ * NULL: there is no limit. */
 int bench_measure(struct result *r, const struct work *stage, const struct work *limit, double seconds,
                   struct attn_err *err);
 /* After SIGINT or SIGTERM every measurement fails, so that the caller can remove its files before it ends. */

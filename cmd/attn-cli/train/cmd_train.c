@@ -67,8 +67,7 @@ static int write_gradients(const char *path, struct attn_err *err)
 
 static const char *gradients;
 
-/* The first given option of some groups.  Training and --gradients each have options that the other would silently
- * ignore. */
+/* The first given option of some groups: training and --gradients would silently ignore options of each other's. */
 static const struct option *given_among(const struct option *const *groups)
 {
     for (; *groups; groups++)

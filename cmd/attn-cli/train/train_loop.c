@@ -131,8 +131,7 @@ static int check_text(const char *dir, const char *path, struct attn_err *err)
               : ATTN_OK;
 }
 
-/* A text without what editors put in front of it.  Its last line end stays: it is a token as those between lines
- * are. */
+/* A text without what editors put in front of it.  Its last line end stays, as a token like those between lines. */
 static int read_text(char **text, size_t *len, const char *path, struct attn_err *err)
 {
     if (file_read(text, len, path, err))

@@ -97,7 +97,8 @@ class Run(Mapping, Drawn):
             return None
         shape = tuple(at.shape[:found])
         count = int(np.prod(shape))
-        array = np.frombuffer(floats(at.data, count, self._dump), dtype=np.float32) if count else np.zeros(0, np.float32)
+        array = np.frombuffer(floats(at.data, count, self._dump),
+                              dtype=np.float32) if count else np.zeros(0, np.float32)
         array = array.reshape(shape)
         array.flags.writeable = False
         return array
@@ -292,8 +293,8 @@ class Asked:
 
 
 class Model:
-    """An open model.  What a method is given besides the text: ids=[...] in its place; edits=["L3H0 = 0"]; from_="..." or
-    from_ids=[...], the other text that `from` means in edits; cross="..."; watch= and edit={"pattern": function};
+    """An open model.  What a method is given besides the text: ids=[...] in its place; edits=["L3H0 = 0"]; from_="..."
+    or from_ids=[...], the other text that `from` means in edits; cross="..."; watch= and edit={"pattern": function};
     threads, kind="window:4", scale, dropout, seed, compute; bos, special.  as_="scale=width" says what the file of a
     course does not, as attn-cli's --as; `assumed` is what nobody said."""
 

@@ -39,8 +39,8 @@ def takes_place(function):
 
 
 class Observing:
-    """One function that watches or edits what a list of names selects.  It gets arrays of its own, which it may keep: the
-    library's are gone when it returns.  What an editing function leaves in its array, or returns, flows on."""
+    """One function that watches or edits what a list of names selects.  It gets arrays of its own, which it may keep:
+    the library's are gone when it returns.  What an editing function leaves in its array, or returns, flows on."""
 
     def __init__(self, model, names, function, edits, raised):
         if not callable(function):

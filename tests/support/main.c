@@ -2,10 +2,10 @@
  *
  * A name is that of a suite, as "merge", of one test, as "merge:shards_agree", or of one row of a test that has rows,
  * as "families:random_models/gemma2"; --list prints those of all tests.  Each suite runs in a process of its own, as
- * many at once as there are processors, and has a line when it ends.  What it writes is kept, as most of it is errors that
- * were expected, and shown if it fails.  Where none ends for a while, a line says which are running.  At the end come
- * Check's total over all suites, a sentence: what passed, and what was skipped for want of what, and once more why each
- * that failed did.
+ * many at once as there are processors, and has a line when it ends.  What it writes is kept, as most of it is errors
+ * that were expected, and shown if it fails.  Where none ends for a while, a line says which are running.  At the end
+ * come Check's total over all suites, a sentence: what passed, and what was skipped for want of what, and once more why
+ * each that failed did.
  *
  *     CK_FORK=no           everything in one process, for debuggers
  *     ATTN_TEST_JOBS=N     so many at once
@@ -84,19 +84,24 @@ void attn_test_add(TCase *tc, const TTest *test, int signal, int status, int sta
 }
 
 /* Check names a test as its TTest does: each row has one, which lives as long as the process. */
+struct row { struct row *before; TTest test; char name[]; };
+
+static struct row *rows_of_tests;
+
 void attn_test_add_rows(TCase *tc, const TTest *test, int n, const char *(*row)(int i))
 {
     for (int i = 0; i < n; i++) {
         const char *of = row(i);
         const size_t size = strlen(test->name) + 1 + strlen(of) + 1;
-        TTest *named = malloc(sizeof *named);
-        char *name = malloc(size);
-        if (!named || !name)
+        struct row *made = malloc(sizeof *made + size);
+        if (!made)
             exit(EXIT_FAILURE);
-        snprintf(name, size, "%s/%s", test->name, of);
-        *named = (TTest){name, test->fn, test->file, test->line};
+        snprintf(made->name, size, "%s/%s", test->name, of);
+        made->test = (TTest){made->name, test->fn, test->file, test->line};
+        made->before = rows_of_tests;
+        rows_of_tests = made;
         if (asked.list || taken(test, i, n))
-            attn_test_add(tc, named, 0, 0, i, i + 1);
+            attn_test_add(tc, &made->test, 0, 0, i, i + 1);
     }
 }
 

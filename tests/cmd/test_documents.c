@@ -51,7 +51,7 @@ END_TEST
 
 START_TEST(the_way_through_the_code)
 {
-    expect("$PYTHON -B tests/support/map.py lib/README.md 2>&1", 0, " agree\n");
+    expect("$PYTHON -B tests/support/map.py lib/README.md CONTRIBUTING.md 2>&1", 0, " agree\n");
 }
 END_TEST
 

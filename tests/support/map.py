@@ -1,5 +1,6 @@
-"""map.py README - whether lib/README.md leads through the code as it is: functions are in the files it names, rooms and
-their files are there, and the rooms are in the order in which they may include each other."""
+"""map.py README [DOCUMENT...] - whether lib/README.md leads through the code as it is: functions are in the files it
+names, rooms and their files are there, and the rooms are in the order in which they may include each other.  Of further
+documents, whether the files that they name are there, and have the tables that they say."""
 import ast
 import re
 import sys
@@ -56,6 +57,15 @@ README = Path(sys.argv[1]).read_text()
 count = steps(), rooms()
 for name in re.findall(r"`((?:lib/|cmd/attn-cli/)?\w+(?:/\w+)*/\w+\.[ch])`", README):
     check(any(Path(top, name).is_file() for top in ("", "lib", "cmd/attn-cli")), name, "is not there")
+for document in sys.argv[2:]:
+    text = Path(document).read_text()
+    named = [name for name in re.findall(r"\b(?:lib|cmd|tests|data|models)/[\w/.-]+\.\w+", text) if "NAME" not in name]
+    tables = re.findall(r"`(\w+)\[\]` in (\S+\.[ch])", text)
+    for name in named:
+        check(Path(name).is_file(), document, "names", name, "which is not there")
+    for table, name in tables:
+        check(f"{table}[" in Path(name).read_text(), document, "names", table, "which is not in", name)
+    count += (len(named),)
 print("\n".join(bad), end="\n" if bad else "")
 print(*count, "agree" if not bad else "were looked at")
 sys.exit(bool(bad) or not all(count))

@@ -103,6 +103,8 @@ asan tsan: export CK_TIMEOUT_MULTIPLIER = 40
 asan:
 	$(MAKE) flavour=asan run-tests
 	LIBXSMM_TARGET=generic $(MAKE) flavour=asan run-suites suites='attention heads run'
+# All rows of a test, in CI, too.
+tsan: export ATTN_TEST_SHARE = 1
 # Only tests in which threads work together: all others would take many minutes more, and no fuzz target has threads.
 tsan:
 	$(MAKE) flavour=tsan run-suites suites='team microkernel gemm heads attention cross lines writers sinks training \

@@ -76,10 +76,10 @@ font_mono    ?= $(fonts)/dejavu/DejaVuSansMono.ttf
 font_chinese ?= $(fonts)/wqy/wqy-microhei.ttc
 
 # A flavour is a directory under build/ with its own flags, which are added to the user's CFLAGS.
+# Quick is compiled without optimisation, but for what multiplies.
+flags_quick    := -fno-stack-protector
 # Each start would read and search 10 MB of places in the source, and pointers to them: so what is undefined ends in a trap, whose
 # place a debugger shows, and nothing is relocated.
-# Compiled in seconds, but for what multiplies.
-flags_quick    := -fno-stack-protector
 flags_asan     := -O1 -g1 -fsanitize=address,undefined -fsanitize-undefined-trap-on-error -fno-omit-frame-pointer -fno-pic -no-pie
 flags_tsan     := -O1 -fsanitize=thread
 flags_fuzz     := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all

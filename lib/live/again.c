@@ -86,7 +86,7 @@ static int without_watch(void *self, const struct attn_probe *p, struct attn_err
 
 static void put_without(struct attn_out *o, const struct attn_talk *t, const struct without *s)
 {
-    const struct attn_kept *was = attn_last_kept(&t->last);
+    const struct attn_remembered *was = attn_last_shown(&t->last);
     const struct attn_metric kl = {.form = ATTN_METRIC_KL, .T = 1, .V = t->info.V, .reference = was->logits};
     struct attn_likely best[ATTN_COMPARED], before[ATTN_COMPARED];
     size_t n = 0, n_before = 0;

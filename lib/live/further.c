@@ -34,7 +34,7 @@ int attn_live_next(struct attn_talk *t, const struct attn_live_asked *q, struct 
     if (!rc)
         rc = make_sampler(t, q, err);
     if (!rc)
-        rc = attn_sampler_next(t->sampler, &id, attn_last_kept(&t->last)->logits, err);
+        rc = attn_sampler_next(t->sampler, &id, attn_last_shown(&t->last)->logits, err);
     if (rc)
         return rc;
     size_t len = 0;

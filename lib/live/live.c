@@ -15,17 +15,26 @@ static struct { char *text; size_t len; } answer;
 
 /* ---- arrays ------------------------------------------------------------------------------ */
 
-int attn_live_array(size_t *number, struct attn_talk *t, const float *x, float *own, size_t n, struct attn_err *err)
+int attn_live_array(size_t *number, struct attn_talk *t, const float *x, size_t n, struct attn_err *err)
 {
     struct attn_page_array *more = attn_grow(t->array, &t->arrays_room, t->n_arrays + 1, sizeof *more);
-    if (!more) {
-        free(own);
+    if (!more)
         return attn_no_memory(err, NULL, "for %zu arrays", t->n_arrays + 1);
-    }
     t->array = more;
-    more[t->n_arrays] = (struct attn_page_array){x, n, own};
+    more[t->n_arrays] = (struct attn_page_array){.x = x, .n = n};
     *number = t->n_arrays++;
     return ATTN_OK;
+}
+
+float *attn_live_new_array(size_t *number, struct attn_talk *t, size_t n, struct attn_err *err)
+{
+    if (attn_live_array(number, t, NULL, n, err))
+        return NULL;
+    struct attn_page_array *a = &t->array[*number];
+    a->x = a->own = calloc(n + 1, sizeof *a->own);
+    if (!a->own)
+        attn_no_memory(err, NULL, "for an array of %zu numbers", n);
+    return a->own;
 }
 
 static void drop_arrays(struct attn_talk *t)

@@ -24,18 +24,18 @@ void attn_last_free(struct attn_last *l)
     attn_select_free(l->select);
     attn_editor_free(l->editor);
     attn_edits_free(l->edits);
-    attn_kept_free(l->plain);
-    attn_kept_free(l->edited);
+    attn_remembered_free(l->plain);
+    attn_remembered_free(l->edited);
     free(l->lens);
     *l = (struct attn_last){.there = false};
 }
 
-const struct attn_kept *attn_last_kept(const struct attn_last *l) { return l->edited ? l->edited : l->plain; }
+const struct attn_remembered *attn_last_shown(const struct attn_last *l) { return l->edited ? l->edited : l->plain; }
 
 const float *attn_last_at(const struct attn_last *l, int act, int layer)
 {
-    const float *x = l->edited ? attn_kept_at(l->edited, act, layer) : NULL;
-    return x ? x : attn_kept_at(l->plain, act, layer);
+    const float *x = l->edited ? attn_remembered_at(l->edited, act, layer) : NULL;
+    return x ? x : attn_remembered_at(l->plain, act, layer);
 }
 
 const float *attn_last_reads(const struct attn_last *l, size_t layer)
@@ -219,7 +219,7 @@ static bool same_edits(const struct attn_edits *a, const struct attn_edits *b)
 }
 
 /* Takes over what the last run kept, if it was one of the same kind; the last run is then no more. */
-static int take_kept(struct attn_talk *t, struct attn_last *l, struct attn_err *err)
+static int take_over(struct attn_talk *t, struct attn_last *l, struct attn_err *err)
 {
     struct attn_last *was = &t->last;
     bool *w = wanted(t, l);
@@ -228,7 +228,7 @@ static int take_kept(struct attn_talk *t, struct attn_last *l, struct attn_err *
     const bool same = was->there && same_kind(&was->plan.kind, &l->plan.kind) && was->generic == l->generic &&
                       !memcmp(was->plain->wanted, w, was->plain->slots * sizeof *w);
     if (!same)
-        return attn_kept_new(&l->plain, t->model, &l->plan.kind, w, err);
+        return attn_remembered_new(&l->plain, t->model, &l->plan.kind, w, err);
     free(w);
     l->plain = was->plain;
     l->edited = was->edited;
@@ -248,18 +248,18 @@ static int run_edited(struct attn_talk *t, struct attn_last *l, struct attn_err 
     bool *w = l->edited ? NULL : wanted(t, l);
     if (!l->edited && !w)
         return attn_no_memory(err, NULL, "for what is kept of %zu layers", t->info.L);
-    int rc = l->edited ? ATTN_OK : attn_kept_new(&l->edited, t->model, &l->plan.kind, w, err);
-    return rc ? rc : attn_kept_edit(l->edited, l->plain, l->editor, l->same_edits, err);
+    int rc = l->edited ? ATTN_OK : attn_remembered_new(&l->edited, t->model, &l->plan.kind, w, err);
+    return rc ? rc : attn_remembered_edit(l->edited, l->plain, l->editor, l->same_edits, err);
 }
 
 static int run_both(struct attn_talk *t, struct attn_last *l, struct attn_err *err)
 {
     const bool was_edited = l->edited;
-    int rc = attn_kept_run(l->plain, l->typed.id, l->typed.all->n, err);
+    int rc = attn_remembered_run(l->plain, l->typed.id, l->typed.all->n, err);
     if (!rc && l->editor)
         rc = run_edited(t, l, err);
     if (!l->editor) {
-        attn_kept_free(l->edited);
+        attn_remembered_free(l->edited);
         l->edited = NULL;
     }
     if (rc)
@@ -295,7 +295,7 @@ static void put_next(struct attn_out *o, const struct attn_talk *t, const struct
 {
     struct attn_likely best[ATTN_COMPARED];
     struct attn_err why = {0};
-    const struct attn_kept *of[] = {l->plain, attn_last_kept(l)};
+    const struct attn_remembered *of[] = {l->plain, attn_last_shown(l)};
     const struct attn_metric kl = {.form = ATTN_METRIC_KL, .T = 1, .V = t->info.V, .reference = l->plain->logits};
     bool known = true;
     for (size_t i = 0; i < 2; i++) {
@@ -330,7 +330,7 @@ static int hide(float *hidden, const struct attn_kind *k, size_t T, struct attn_
         memset(seen, 0, T * sizeof *seen);
         attn_kind_mark(seen, list, list + T + 1, k, q, T);
         for (size_t key = 0; key < T; key++)
-            hidden[q * T + key] = !seen[key];
+            hidden[q * T + key] = seen[key] ? 0 : 1;
     }
     free(list);
     free(seen);
@@ -349,17 +349,13 @@ static int mask_of(size_t *number, struct attn_talk *t, struct masks *m, const s
             return ATTN_OK;
         }
     }
-    float *hidden = calloc(T * T + 1, sizeof *hidden);
     struct mask *more = realloc(m->of, (m->n + 1) * sizeof *more);
-    m->of = more ? more : m->of;
-    int rc = hidden && more ? hide(hidden, k, T, err) : attn_no_memory(err, NULL, "for a mask of %zu tokens", T);
-    if (rc) {
-        free(hidden);
-        return rc;
-    }
-    rc = attn_live_array(number, t, hidden, hidden, T * T, err);
+    if (!more)
+        return attn_no_memory(err, NULL, "for %zu masks", m->n + 1);
+    m->of = more;
+    float *hidden = attn_live_new_array(number, t, T * T, err);
     more[m->n++] = (struct mask){*k, *number};
-    return rc;
+    return hidden ? hide(hidden, k, T, err) : ATTN_ENOMEM;
 }
 
 static int put_mask(struct attn_out *o, struct attn_talk *t, const struct attn_last *l, struct masks *m, int act,
@@ -385,7 +381,7 @@ static int put_sheet(struct attn_out *o, struct attn_talk *t, const struct attn_
     size_t shape[3], number = 0;
     const int n = attn_act_shape(shape, &t->info, act, l->plain->T, l->plain->T);
     const size_t heads = n == 3 ? shape[0] : 0, rows = shape[n - 2], cols = shape[n - 1];
-    int rc = attn_live_array(&number, t, x, NULL, (heads ? heads : 1) * rows * cols, err);
+    int rc = attn_live_array(&number, t, x, (heads ? heads : 1) * rows * cols, err);
     attn_act_name(name, act, layer);
     attn_out_printf(o, "{\"kind\":\"%s\",\"layer\":", attn_act_tail(act));
     if (layer < 0)
@@ -438,7 +434,7 @@ int attn_live_run(struct attn_talk *t, const struct attn_live_asked *q, struct a
     struct attn_last next = {.generic = q->bits.s && !strcmp(q->bits.s, "generic")};
     int rc = read_all(t, &next, q, err);
     const double start = attn_clock_now();
-    if (!rc && !(rc = take_kept(t, &next, err)))
+    if (!rc && !(rc = take_over(t, &next, err)))
         rc = run_both(t, &next, err);
     if (rc) {
         attn_last_free(&next);

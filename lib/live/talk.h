@@ -4,7 +4,7 @@
  *     opening.c   opens a model
  *     lists.c     lists what it, and the library, can be asked for
  *     typed.c     makes tokens of what is typed
- *     running.c   runs a text, with kept.c, which keeps what a change leaves as it is
+ *     running.c   runs a text, with remembered.c, which keeps what a change leaves as it is
  *     layers.c    what each layer of it would predict
  *     ranks.c     what its heads do
  *     again.c     one layer once more: where a weight comes from, and what comes next without a head
@@ -15,7 +15,7 @@
 #include "attn_ask.h"
 #include "base/out.h"
 #include "live/asked.h"
-#include "live/kept.h"
+#include "live/remembered.h"
 
 /* What is typed, and its tokens.  Of a text that had tokens appended, only the first `base` bytes are read as a
  * text. */
@@ -37,7 +37,7 @@ struct attn_last {                      /* run that succeeded */
     struct attn_plan plan;
     struct attn_select *select;         /* of "keep" */
     struct attn_edits *edits; struct attn_editor *editor;           /* NULL: none */
-    struct attn_kept *plain, *edited;   /* edited NULL: without edits */
+    struct attn_remembered *plain, *edited;   /* edited NULL: without edits */
     bool same_edits;                    /* as in the run before, and first rows stay as they are */
     struct attn_lens_row *lens; size_t lens_rows, lens_room;        /* [L, lens_room], of which rows are known */
 };
@@ -74,13 +74,15 @@ void attn_live_put_likely(struct attn_out *o, const struct attn_talk *t, const s
 void attn_last_free(struct attn_last *l);               /* zeroed is fine */
 /* An activation of the last run, with its edits; NULL: it was not kept. */
 const float *attn_last_at(const struct attn_last *l, int act, int layer);
-const struct attn_kept *attn_last_kept(const struct attn_last *l);      /* with its edits */
+const struct attn_remembered *attn_last_shown(const struct attn_last *l);      /* with its edits */
 int attn_last_check(const struct attn_talk *t, struct attn_err *err);   /* whether there is one */
 /* What a layer reads, before anybody edits it. */
 const float *attn_last_reads(const struct attn_last *l, size_t layer);
 
-/* live.c: gives an array its number, of n numbers that live until the next question; own: it is freed then. */
-int attn_live_array(size_t *number, struct attn_talk *t, const float *x, float *own, size_t n, struct attn_err *err);
+/* live.c: gives an array its number, of n numbers that live until the next question. */
+int attn_live_array(size_t *number, struct attn_talk *t, const float *x, size_t n, struct attn_err *err);
+/* ... and makes one of zeros, which is freed then; NULL: no memory. */
+float *attn_live_new_array(size_t *number, struct attn_talk *t, size_t n, struct attn_err *err);
 /* The member that is at fault, if what comes fails. */
 void attn_live_at(struct attn_talk *t, enum attn_live_member m, long at);
 

@@ -22,20 +22,21 @@ void attn_typed_free(struct attn_typed *t)
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-static int read_text(struct attn_typed *t, const struct attn_talk *talk, struct attn_err *err)
+static int read_text(struct attn_tokens **out, const struct attn_typed *t, const struct attn_talk *talk,
+                     struct attn_err *err)
 {
     if (!talk->tokenizer)
         return attn_fail_as(err, &talk->no_tokenizer);
-    return attn_encode(&t->read, talk->tokenizer, t->text, t->base, err);
+    return attn_encode(out, talk->tokenizer, t->text, t->base, err);
 }
 
-static int read_ids(struct attn_typed *t, struct attn_err *err)
+static int read_ids(struct attn_tokens **out, const struct attn_typed *t, struct attn_err *err)
 {
     int32_t *ids;
     size_t n;
     int rc = attn_ids_parse(&ids, &n, t->text, err);
     if (!rc)
-        rc = attn_tokens_from_ids(&t->read, ids, n, err);
+        rc = attn_tokens_from_ids(out, ids, n, err);
     free(ids);
     return rc;
 }
@@ -105,12 +106,15 @@ static void place(struct attn_typed *t, const struct attn_talk *talk)
 static int name_all(struct attn_typed *t, const struct attn_talk *talk, struct attn_err *err)
 {
     const size_t n = t->read->n + t->n_more;
-    t->id = calloc(n + 1, sizeof *t->id);
-    if (!t->id)
+    struct attn_tokens *all = NULL;
+    int32_t *id = calloc(n + 1, sizeof *id);
+    if (!id)
         return attn_no_memory(err, NULL, "for %zu tokens", n);
     for (size_t i = 0; i < n; i++)
-        t->id[i] = i < t->read->n ? t->read->tok[i].id : t->more[i - t->read->n];
-    int rc = attn_tokens_from_ids(&t->all, t->id, n, err);
+        id[i] = i < t->read->n ? t->read->tok[i].id : t->more[i - t->read->n];
+    int rc = attn_tokens_from_ids(&all, id, n, err);
+    t->id = id;
+    t->all = all;
     for (size_t i = 0; i < t->read->n && !rc && !t->ids; i++)
         t->all->tok[i] = t->read->tok[i];
     if (!rc && talk->labels)
@@ -152,8 +156,10 @@ int attn_live_type(struct attn_typed *t, struct attn_talk *talk, const struct at
         rc = append(t, talk, (int32_t)q->append, err);
         attn_live_at(talk, q->text.s ? ATTN_MEMBER_TYPED : ATTN_MEMBER_IDS, -1);
     }
+    struct attn_tokens *read = NULL;
     if (!rc)
-        rc = t->ids ? read_ids(t, err) : read_text(t, talk, err);
+        rc = t->ids ? read_ids(&read, t, err) : read_text(&read, t, talk, err);
+    t->read = read;
     if (!rc)
         rc = name_all(t, talk, err);
     if (!rc && !t->all->n)

@@ -1,4 +1,4 @@
-#include "live/kept.h"
+#include "live/remembered.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ enum { ROOM = 64 };                     /* tokens that a cache has room for at f
 
 /* ---- what there is ----------------------------------------------------------------------- */
 
-static bool reaches(const struct attn_kept *k, int act, int layer)
+static bool reaches(const struct attn_remembered *k, int act, int layer)
 {
     return layer >= 0 ? layer >= k->from : act >= ATTN_ACT_NORM_FINAL || k->from < 0;
 }
@@ -22,7 +22,7 @@ static bool reaches(const struct attn_kept *k, int act, int layer)
 static int layer_of(size_t slot) { return (int)(slot / ATTN_ACTS) - 1; }
 static int act_of(size_t slot) { return (int)(slot % ATTN_ACTS); }
 
-static bool any_wanted(const struct attn_kept *k, int first, int end)
+static bool any_wanted(const struct attn_remembered *k, int first, int end)
 {
     bool any = false;
     for (size_t s = 0; s < k->slots; s++)
@@ -30,13 +30,13 @@ static bool any_wanted(const struct attn_kept *k, int first, int end)
     return any;
 }
 
-const float *attn_kept_at(const struct attn_kept *k, int act, int layer)
+const float *attn_remembered_at(const struct attn_remembered *k, int act, int layer)
 {
     return reaches(k, act, layer) ? k->data[attn_act_slot(act, layer)] : NULL;
 }
 
 /* Dots of earlier queries with later keys are part of what is kept, and what is derived may be, too. */
-bool attn_kept_grows(const struct attn_kept *k)
+bool attn_remembered_grows(const struct attn_remembered *k)
 {
     const struct attn_weights *w = &k->model->w;
     bool past = k->kind.form != ATTN_CAUSAL_RENORM && !any_wanted(k, ATTN_ACT_DOTS, ATTN_ACT_DOTS + 1) &&
@@ -50,15 +50,15 @@ bool attn_kept_grows(const struct attn_kept *k)
 
 /* ---- making and freeing ------------------------------------------------------------------ */
 
-int attn_kept_new(struct attn_kept **out, const struct attn_model *m, const struct attn_kind *kind, bool *wanted,
+int attn_remembered_new(struct attn_remembered **out, const struct attn_model *m, const struct attn_kind *kind, bool *wanted,
                   struct attn_err *err)
 {
-    struct attn_kept *k = *out = calloc(1, sizeof *k);
+    struct attn_remembered *k = *out = calloc(1, sizeof *k);
     if (!k) {
         free(wanted);
         return attn_no_memory(err, NULL, "for what is kept of a text");
     }
-    *k = (struct attn_kept){.model = m, .kind = *kind, .hooks = attn_model_hook_points(m, kind), .wanted = wanted,
+    *k = (struct attn_remembered){.model = m, .kind = *kind, .hooks = attn_model_hook_points(m, kind), .wanted = wanted,
                             .from = -1};
     k->kind.causal = m->w.causal;
     attn_model_info(m, &k->info);
@@ -68,13 +68,14 @@ int attn_kept_new(struct attn_kept **out, const struct attn_model *m, const stru
     k->logits = calloc(k->info.V + 1, sizeof *k->logits);
     if (k->data && k->reads && k->logits)
         return ATTN_OK;
-    attn_kept_free(k);
+    const size_t L = k->info.L;
+    attn_remembered_free(k);
     *out = NULL;
-    return attn_no_memory(err, NULL, "for what is kept of %zu layers", k->info.L);
+    return attn_no_memory(err, NULL, "for what is kept of %zu layers", L);
 }
 
 /* Nothing stays of any text. */
-static void forget(struct attn_kept *k)
+static void forget(struct attn_remembered *k)
 {
     for (size_t s = 0; k->data && s < k->slots; s++) {
         free(k->data[s]);
@@ -89,7 +90,7 @@ static void forget(struct attn_kept *k)
     k->T = 0;
 }
 
-void attn_kept_free(struct attn_kept *k)
+void attn_remembered_free(struct attn_remembered *k)
 {
     if (!k)
         return;
@@ -108,7 +109,7 @@ void attn_kept_free(struct attn_kept *k)
 static float hidden(int act) { return act == ATTN_ACT_SCORES ? -INFINITY : 0; }
 
 /* The first rows of an activation at their places in one of T tokens; NULL: no memory. */
-static float *moved(const struct attn_kept *k, float *was, int act, size_t T, size_t keep)
+static float *moved(const struct attn_remembered *k, float *was, int act, size_t T, size_t keep)
 {
     size_t shape[3];
     const int n = attn_act_shape(shape, &k->info, act, T, T);
@@ -125,7 +126,7 @@ static float *moved(const struct attn_kept *k, float *was, int act, size_t T, si
     return to;
 }
 
-static int lay_out(struct attn_kept *k, const int32_t *ids, size_t T, struct attn_err *err)
+static int lay_out(struct attn_remembered *k, const int32_t *ids, size_t T, struct attn_err *err)
 {
     bool room = true;
     for (size_t s = 0; s < k->slots; s++) {
@@ -153,7 +154,7 @@ static int lay_out(struct attn_kept *k, const int32_t *ids, size_t T, struct att
 }
 
 /* A cache with room for the text, of which a new one has nothing yet. */
-static int make_cache(struct attn_kept *k, size_t T, struct attn_err *err)
+static int make_cache(struct attn_remembered *k, size_t T, struct attn_err *err)
 {
     if (k->kv && T <= k->room)
         return ATTN_OK;
@@ -178,7 +179,7 @@ static int make_cache(struct attn_kept *k, size_t T, struct attn_err *err)
 
 static unsigned wants(void *self, int act, int layer)
 {
-    const struct attn_kept *k = self;
+    const struct attn_remembered *k = self;
     if (!reaches(k, act, layer))
         return 0;
     unsigned wants = 0;
@@ -192,7 +193,7 @@ static unsigned wants(void *self, int act, int layer)
 /* It comes before the edits: a pass that begins here edits it again. */
 static int take_reads(void *self, const struct attn_probe *p, float *data, struct attn_err *err)
 {
-    const struct attn_kept *k = self;
+    const struct attn_remembered *k = self;
     (void)data, (void)err;
     for (size_t t = 0; t < p->rows; t++)
         memcpy(k->reads[p->layer] + (k->first + p->row0 + t) * p->cols, p->data + t * p->ld, p->cols * sizeof(float));
@@ -201,7 +202,7 @@ static int take_reads(void *self, const struct attn_probe *p, float *data, struc
 
 static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
 {
-    struct attn_kept *k = self;
+    struct attn_remembered *k = self;
     float *to = k->data[attn_act_slot(p->act, p->layer)];
     (void)err;
     for (size_t h = 0; to && h < p->heads; h++)
@@ -216,7 +217,7 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
 }
 
 /* From row k->first on; x NULL: from the ids on, else what the layer k->from reads of these rows. */
-static int run(struct attn_kept *k, const float *x, struct attn_editor *e, struct attn_err *err)
+static int run(struct attn_remembered *k, const float *x, struct attn_editor *e, struct attn_err *err)
 {
     const struct attn_observer obs[] = {{.wants = wants, .edit = take_reads, .watch = watch, .self = k},
                                         e ? attn_editor_observer(e) : (struct attn_observer){.wants = NULL}};
@@ -233,7 +234,7 @@ static int run(struct attn_kept *k, const float *x, struct attn_editor *e, struc
 }
 
 /* Of two texts, how many tokens stay as they are, and need not be computed again; all of them at most. */
-static size_t same_rows(const struct attn_kept *k, const int32_t *ids, size_t T)
+static size_t same_rows(const struct attn_remembered *k, const int32_t *ids, size_t T)
 {
     size_t n = 0;
     while (n < k->T && n < T && k->ids[n] == ids[n])
@@ -249,7 +250,7 @@ static size_t same_rows(const struct attn_kept *k, const int32_t *ids, size_t T)
 }
 
 /* Makes rows and cache ready for a pass over the rows from k->first on. */
-static int prepare(struct attn_kept *k, const int32_t *ids, size_t T, bool grows, struct attn_err *err)
+static int prepare(struct attn_remembered *k, const int32_t *ids, size_t T, bool grows, struct attn_err *err)
 {
     int rc = lay_out(k, ids, T, err);
     if (!rc && grows)
@@ -257,9 +258,9 @@ static int prepare(struct attn_kept *k, const int32_t *ids, size_t T, bool grows
     return rc || !k->kv ? rc : attn_kv_copy(k->kv, k->kv, k->first, err);
 }
 
-int attn_kept_run(struct attn_kept *k, const int32_t *ids, size_t T, struct attn_err *err)
+int attn_remembered_run(struct attn_remembered *k, const int32_t *ids, size_t T, struct attn_err *err)
 {
-    const bool grows = attn_kept_grows(k);
+    const bool grows = attn_remembered_grows(k);
     k->first = same_rows(k, ids, T);
     if (k->first == T)
         return ATTN_OK;
@@ -274,7 +275,7 @@ int attn_kept_run(struct attn_kept *k, const int32_t *ids, size_t T, struct attn
 /* ---- with edits -------------------------------------------------------------------------- */
 
 /* The first layer that an edit reaches: -1, or L for what comes after all of them. */
-static int first_edited(const struct attn_kept *k, const struct attn_editor *e)
+static int first_edited(const struct attn_remembered *k, const struct attn_editor *e)
 {
     for (int layer = -1; layer < (int)k->info.L; layer++)
         for (int act = 0; act < ATTN_ACTS; act++)
@@ -285,21 +286,21 @@ static int first_edited(const struct attn_kept *k, const struct attn_editor *e)
 }
 
 /* What the layer k->from reads of the rows to come. */
-static const float *begins(const struct attn_kept *k, const struct attn_kept *plain)
+static const float *begins(const struct attn_remembered *k, const struct attn_remembered *plain)
 {
     const size_t L = k->info.L, layer = (size_t)k->from;
     if (k->from < 0 || !L)
         return NULL;
     const size_t cols = layer < L ? k->model->w.n.d : k->model->w.n.width;
-    const float *x = layer < L ? plain->reads[layer] : attn_kept_at(plain, ATTN_ACT_RESID_POST, (int)L - 1);
+    const float *x = layer < L ? plain->reads[layer] : attn_remembered_at(plain, ATTN_ACT_RESID_POST, (int)L - 1);
     return x ? x + k->first * cols : NULL;
 }
 
 /* Its cache has nothing of the layers before the edits, which no pass of the same edits reads. */
-int attn_kept_edit(struct attn_kept *k, const struct attn_kept *plain, struct attn_editor *e, bool same,
+int attn_remembered_edit(struct attn_remembered *k, const struct attn_remembered *plain, struct attn_editor *e, bool same,
                    struct attn_err *err)
 {
-    const bool grows = attn_kept_grows(k) && plain->kv;
+    const bool grows = attn_remembered_grows(k) && plain->kv;
     const int from = any_wanted(k, ATTN_ACT_DERIVED, ATTN_ACTS) || !k->info.L ? -1 : first_edited(k, e);
     k->first = same && grows && from == k->from ? same_rows(k, plain->ids, plain->T) : 0;
     k->first = smaller(k->first, plain->T - 1);

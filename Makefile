@@ -147,7 +147,7 @@ objects  = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)))
 # Files for one processor alone, by their names without .c.
 only_x86_64  := f32_avx2 f32_avx512 vec_avx2 vec_avx512 dequantise_avx2 dequantise_avx512 bf16_words bf16_dots bf16_tiles microkernel
 only_aarch64 := vec_neon dequantise_neon no_microkernel
-only_wasm32  := vec_wasm dequantise_wasm page_os page_tree page_unicode plain_writers page_file
+only_wasm32  := vec_wasm page_os page_tree page_unicode plain_writers page_file
 absent  := $(foreach m,$(filter-out $(machine),x86_64 aarch64 wasm32),$(only_$m))
 # Those that take longest begin, as otherwise one of them would be alone at the end.
 long_o  := $(foreach l,dequantise_avx512 dequantise_avx2 vec_avx512 vec_avx2,$(B)/lib/compute/$l.o)
@@ -246,9 +246,9 @@ wasm_std     := -std=c11 -D_GNU_SOURCE -DATTN_PORTABLE $(addprefix -D_WASI_EMULA
     -isystem lib/base/page -isystem $(E)/include -include lib/base/page/missing.h -ffp-contract=off -fvisibility=hidden \
     -ffunction-sections -fdata-sections
 # Where a page would wait; all else is small.
-wasm_quick   := vec vec_wasm dequantise dequantise_wasm gemm gemm_item panels attention multi_head rows
+wasm_quick   := gemm gemm_item panels attention multi_head rows vec vec_wasm
+wasm_dequantise := -DATTN_ROLLED
 wasm_vec_wasm := -DATTN_WASM
-wasm_dequantise_wasm := -DATTN_WASM
 engine_exports := $(addprefix live_,room drop file ask answer answer_length array array_length)
 wasm_link    := -nostartfiles -Wl,--no-entry,--gc-sections,--strip-all,--stack-first,-z,stack-size=1048576,--max-memory=1073741824 \
     $(engine_exports:%=-Wl,--export-if-defined=%) -lwasi-emulated-process-clocks -lwasi-emulated-signal
@@ -261,7 +261,7 @@ $(E)/include/unicode.h: $(tools)/unicode $(E)/flags
 	$(call do,PRINT $@) $< >$@
 $(E)/%.o: %.c $(E)/include/unicode.h $(E)/flags
 	@mkdir -p $(@D)
-	$(call do,WASM $<) $(wasm_cc) $(wasm_std) $(warn) -Wno-gnu-statement-expression $(if $(filter $(notdir $*),$(wasm_quick)),-O2,-Os) $(wasm_$(notdir $*)) $(if $(filter %/version,$*),$(cflags_version)) -MMD -MP -c -o $@ $<
+	$(call do,WASM $<) $(wasm_cc) $(wasm_std) $(warn) -Wno-gnu-statement-expression $(if $(filter $(notdir $*),$(wasm_quick)),-Os,-Oz) $(wasm_$(notdir $*)) $(if $(filter %/version,$*),$(cflags_version)) -MMD -MP -c -o $@ $<
 $(E)/lib/base/version.o: $(B)/commit
 $(B)/engine.wasm: $(engine_o) $(E)/flags
 	$(call do,LINK $@) $(wasm_cc) -o $@ $(filter %.o,$^) $(wasm_link)

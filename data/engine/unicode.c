@@ -3,6 +3,7 @@
  * character, as this asks the library that the program is linked with.
  *
  *     unicode >unicode.h */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,33 +113,53 @@ static size_t decompose(utf8proc_int32_t to[LONGEST], utf8proc_int32_t c, utf8pr
 
 static bool is_syllable(utf8proc_int32_t c) { return c >= 0xAC00 && c < 0xAC00 + 11172; }
 
-static void write_parts(const utf8proc_int32_t *part, size_t n)
+struct parts { utf8proc_int32_t canonical[LONGEST], compatible[LONGEST]; size_t n, m; };
+static struct parts parts_of(utf8proc_int32_t c)
 {
-    for (size_t i = 0; i < n; i++)
-        printf("%d,", (int)part[i]);
+    struct parts p;
+    p.n = decompose(p.canonical, c, canonical);
+    p.m = decompose(p.compatible, c, compatible);
+    if (p.n == p.m && !memcmp(p.canonical, p.compatible, p.n * sizeof *p.canonical))
+        p.m = 0;                        /* the same */
+    if (p.n == 1 && p.canonical[0] == c)
+        p.n = 0;                        /* itself */
+    return p;
 }
 
-/* Of each character that decomposes: where its parts are, and how many of both kinds. */
+static void write_parts(const utf8proc_int32_t *part, size_t n, int shift)
+{
+    for (size_t i = 0; i < n; i++)
+        printf("%d,", (int)part[i] >> shift & 0xffff);
+}
+
+/* Hangul is not in a table. */
+static bool decomposes(utf8proc_int32_t c)
+{
+    return utf8proc_get_property(c)->decomp_seqindex != UINT16_MAX && !is_syllable(c);
+}
+
+/* Of each character that decomposes: where its parts are, and how many of both kinds; 0: it stays, or both are the
+ * same. */
 static void write_decompositions(void)
 {
-    utf8proc_int32_t part[LONGEST];
-    size_t at = 0;
-    printf("static const int32_t parts[] = {");
-    for (utf8proc_int32_t c = 0; c < END; c++) {
-        if (utf8proc_get_property(c)->decomp_seqindex == UINT16_MAX || is_syllable(c))
-            continue;
-        printf("\n");
-        write_parts(part, decompose(part, c, canonical));
-        write_parts(part, decompose(part, c, compatible));
+    for (int shift = 0; shift <= 16; shift += 16) {
+        printf("static const uint%d_t parts%d[] = {", shift ? 8 : 16, shift);
+        for (utf8proc_int32_t c = 0; c < END; c++)
+            if (decomposes(c)) {
+                const struct parts p = parts_of(c);
+                write_parts(p.canonical, p.n, shift);
+                write_parts(p.compatible, p.m, shift);
+                printf("\n");
+            }
+        printf("};\n");
     }
-    printf("\n};\nstatic const struct decomposed decomposed[] = {");
-    for (utf8proc_int32_t c = 0; c < END; c++) {
-        if (utf8proc_get_property(c)->decomp_seqindex == UINT16_MAX || is_syllable(c))
-            continue;
-        size_t n = decompose(part, c, canonical), m = decompose(part, c, compatible);
-        printf("\n{%d,%zu,%zu,%zu},", (int)c, at, n, m);
-        at += n + m;
-    }
+    printf("static const struct decomposed decomposed[] = {");
+    for (utf8proc_int32_t c = 0, before = 0; c < END; c++)
+        if (decomposes(c)) {
+            const struct parts p = parts_of(c);
+            printf("\n{%d,%zu,%zu},", (int)(c - before), p.n, p.m);
+            before = c;
+        }
     printf("\n};\n");
 }
 

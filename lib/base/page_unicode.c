@@ -3,10 +3,13 @@
 #define UTF8PROC_STATIC
 #include <utf8proc.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct record { int32_t lower, upper; uint8_t category, combining, width, class, decomposes; };
-struct decomposed { int32_t c; uint16_t at; uint8_t canonical, compatible; };   /* how many parts: one kind, then the other */
+/* step: from the character before; how many parts, one kind behind the other (parts0: their lower 16 bits, parts16: the
+ * upper).  canonical 0: it stays; compatible 0: as the other. */
+struct decomposed { uint16_t step; uint8_t canonical, compatible; };
 struct pair { int32_t first, second, both; };
 #include "unicode.h"
 
@@ -47,17 +50,32 @@ utf8proc_bool utf8proc_grapheme_break_stateful(utf8proc_int32_t a, utf8proc_int3
 
 /* ---- decomposing --------------------------------------------------------------------------- */
 
-static const struct decomposed *decomposed_of(int32_t c)
+enum { DECOMPOSED = sizeof decomposed / sizeof *decomposed, EVERY = 64 };
+
+/* The entry of a character, and where its parts are, *at: found by those of each 64th, which are added up once. */
+static const struct decomposed *decomposed_of(int32_t c, size_t *at)
 {
-    size_t low = 0, high = sizeof decomposed / sizeof *decomposed;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (decomposed[mid].c < c)
-            low = mid + 1;
-        else
-            high = mid;
+    static struct { int32_t c; uint32_t at; } mark[DECOMPOSED / EVERY + 1];
+    size_t m = 0;
+    int32_t here = 0;
+    uint32_t parts = 0;
+    for (size_t i = 0; !mark[0].c && i < DECOMPOSED; i++) {
+        here += decomposed[i].step;
+        if (i % EVERY == 0)
+            mark[i / EVERY].c = here, mark[i / EVERY].at = parts;
+        parts += decomposed[i].canonical + decomposed[i].compatible;
     }
-    return &decomposed[low];
+    while (m + 1 < sizeof mark / sizeof *mark && mark[m + 1].c && mark[m + 1].c <= c)
+        m++;
+    const struct decomposed *d = &decomposed[m * EVERY];
+    here = mark[m].c;
+    *at = mark[m].at;
+    while (here < c) {
+        *at += d->canonical + d->compatible;
+        d++;
+        here += d->step;
+    }
+    return d;
 }
 
 static utf8proc_ssize_t put(utf8proc_int32_t *to, utf8proc_ssize_t room, const int32_t *part, utf8proc_ssize_t n)
@@ -78,9 +96,14 @@ utf8proc_ssize_t utf8proc_decompose_char(utf8proc_int32_t c, utf8proc_int32_t *t
     }
     if (!record_of(c)->decomposes)
         return put(to, room, &c, 1);
-    const struct decomposed *d = decomposed_of(c);
-    return how & UTF8PROC_COMPAT ? put(to, room, parts + d->at + d->canonical, d->compatible) :
-           put(to, room, parts + d->at, d->canonical);
+    size_t at;
+    const struct decomposed *d = decomposed_of(c, &at);
+    const bool compatible = how & UTF8PROC_COMPAT && d->compatible;
+    const utf8proc_ssize_t n = compatible ? d->compatible : d->canonical;
+    at += compatible ? d->canonical : 0;
+    for (utf8proc_ssize_t i = 0; i < n && i < room; i++)
+        to[i] = parts0[at + (size_t)i] | parts16[at + (size_t)i] << 16;
+    return n ? n : put(to, room, &c, 1);
 }
 
 /* ---- composing ----------------------------------------------------------------------------- */

@@ -44,8 +44,8 @@ enum { BELOW_HALF = 0x7fff };           /* of the last bit bf16 keeps; plus that
 #define BITS_OF_2_52 0x4330000000000000
 
 /* Arrays of vectors stay in registers only if the loops over them are unrolled.  With the checks of a sanitizer,
- * unrolled code takes minutes to compile. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+ * unrolled code takes minutes to compile; where it is too long, a file is compiled with ATTN_ROLLED. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(ATTN_ROLLED)
 #define UNROLL
 #elif !defined(__clang__)
 #define UNROLL _Pragma("GCC unroll 8")
@@ -421,7 +421,11 @@ V16(sub, (v16 x, v16 y), x.v[i] - y.v[i])
 V16(mul, (v16 x, v16 y), x.v[i] * y.v[i])
 V16(quot, (v16 x, v16 y), x.v[i] / y.v[i])
 V16(root, (v16 x), vf_root(x.v[i]))
+#if defined(ATTN_WASM)                  /* long, and called in many places */
+static __attribute__((noinline)) v16 fma16(v16 x, v16 y, v16 z) { EACH(x.v[i] = vf_fma(x.v[i], y.v[i], z.v[i])) return x; }
+#else
 V16(fma16, (v16 x, v16 y, v16 z), vf_fma(x.v[i], y.v[i], z.v[i]))
+#endif
 /* Where the product is exact, or its rounding does not matter; and whether quotients are best made of fused
  * multiply-adds. */
 #if defined(ATTN_WASM)
@@ -460,7 +464,16 @@ D16(dadd, (d16 x, d16 y), x.v[i] + y.v[i])
 D16(dsub, (d16 x, d16 y), x.v[i] - y.v[i])
 D16(dmul, (d16 x, d16 y), x.v[i] * y.v[i])
 D16(dquot, (d16 x, d16 y), x.v[i] / y.v[i])
+#if defined(ATTN_WASM)
+static __attribute__((noinline)) d16 dfma(d16 x, d16 y, d16 z)
+{
+    for (int i = 0; i < 2 * LANES / IN; i++)
+        x.v[i] = vd_fma(x.v[i], y.v[i], z.v[i]);
+    return x;
+}
+#else
 D16(dfma, (d16 x, d16 y, d16 z), vd_fma(x.v[i], y.v[i], z.v[i]))
+#endif
 D16(dmax, (d16 x, d16 y), vd_max(x.v[i], y.v[i]))
 D16(dabs, (d16 x), (vd)((vl)x.v[i] & INT64_MAX))
 D16(dtimes_pow2, (d16 x, d16 n), (vd)((vl)x.v[i] + ((vl)n.v[i] << 52)))

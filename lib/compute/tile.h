@@ -54,6 +54,8 @@ void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const c
             store(y + c * LANES, acc[r][c]);
 }
 
+#if !defined(__wasm__)                  /* products_small.h has these */
+
 #define ROWS_OF(n) static void rows##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, \
                                        size_t K, bool more) \
 { \
@@ -118,4 +120,5 @@ void row_times(float *y, const float *x, const char *w, size_t next, size_t n, s
         row_beside(y, x, w, next, K, 1, size, from);
 }
 
+#endif
 #endif

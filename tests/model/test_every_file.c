@@ -36,7 +36,7 @@ static double of_tokens(const struct attn_model *m)
     struct attn_dump_array a;
     double sum = 0;
     ck_assert_msg(!attn_ask_run(&d, &q, "resid_post", &err), "%s", err.msg);
-    ck_assert(!attn_dump_array(d, 0, &a));
+    ck_assert(attn_dump_array(d, 0, &a));
     for (size_t i = 0; i < a.shape[0] * a.shape[1]; i++)
         sum += (double)a.data[i] * (double)(i + 1);
     attn_dump_free(d);

@@ -1,5 +1,5 @@
 # make            the release build: build/release/attn-cli, libattn.a, libattn.so, man page, completions
-# make engine     installs missing packages, and builds all with what computes in pages (--live): lib/README.md
+# make engine     installs missing packages, and builds all with what computes in pages: lib/README.md; test, install and packages, too
 # make run        installs missing packages, builds, and shows the attention of a sentence with the built-in model
 # make test       installs missing packages, builds, and runs every test
 # make install    to $(DESTDIR)$(prefix), or PREFIX; make uninstall, make clean.  V=1 shows commands.
@@ -266,7 +266,7 @@ $(E)/lib/base/version.o: $(B)/commit
 $(B)/engine.wasm: $(engine_o) $(E)/flags
 	$(call do,LINK $@) $(wasm_cc) -o $@ $(filter %.o,$^) $(wasm_link)
 # What is in the program: nothing, until an engine was asked for.
-ifneq ($(filter yes,$(engine))$(wildcard $(B)/engine.wasm),)
+ifneq ($(filter yes,$(engine))$(if $(filter no,$(engine)),,$(wildcard $(B)/engine.wasm)),)
 $(B)/engine.z: $(tools)/deflate $(B)/engine.wasm
 	$(call do,PACK $@) $(tools)/deflate <$(B)/engine.wasm >$@.new && mv $@.new $@
 else
@@ -333,8 +333,8 @@ $(wheel)/attn-cli: $(cmd_o) $(B)/libattn.a $(B)/objects
 pack_wheel = OBJDUMP=$$($(CC) -print-prog-name=objdump) $(python) -B data/python/wheel.py $(1) $(version) $(machine) \
     $(wheel)/libattn.so $(wheel)/attn-cli $(beside) LICENSE $(copyrights) /usr/share/doc/libcjson1/copyright
 wheel:
-	@tests/need.sh $(to_build) python3
-	@$(MAKE) --no-print-directory packed-wheel
+	@tests/need.sh $(to_build) $(to_engine) python3
+	@$(MAKE) --no-print-directory engine=yes packed-wheel
 packed-wheel: $(wheel)/libattn.so $(wheel)/attn-cli
 	@rm -f $(B)/*.whl
 	$(call do,PACK $(B)/attn_cli-$(version).whl) $(call pack_wheel,$(B))
@@ -342,7 +342,7 @@ packed-wheel: $(wheel)/libattn.so $(wheel)/attn-cli
 # ---- running and testing -------------------------------------------------------------------
 
 to_build := gcc libc6-dev $(call for,x86_64,libxsmm-dev) $(linked) fonts-dejavu-core fonts-wqy-microhei
-to_test  := $(linked_to_test) jq python3
+to_test  := $(linked_to_test) jq python3 nodejs
 
 run:
 	@tests/need.sh $(to_build)
@@ -350,9 +350,10 @@ run:
 	$(B)/attn-cli run --sentence "Life is short, eat dessert first" --format screen
 
 test:
-	@tests/need.sh $(to_build) $(to_test)
-	@$(MAKE) --no-print-directory tests-built || tests/full_disk.sh $(build)
+	@tests/need.sh $(to_build) $(to_test) $(to_engine)
+	@$(MAKE) --no-print-directory engine=yes tests-built || tests/full_disk.sh $(build)
 	@$(MAKE) --no-print-directory test-python
+	@$(MAKE) --no-print-directory test-engine
 	@$(MAKE) --no-print-directory run-tests
 
 # ---- installing ----------------------------------------------------------------------------
@@ -370,7 +371,12 @@ placed = $(B)/attn-cli:bindir/attn-cli $(B)/libattn.a:libdir/libattn.a $(B)/liba
     $(foreach m,$(models),$(m):datadir/attn-cli/$(m))
 where  = $(foreach v,DESTDIR prefix bindir libdir includedir datadir docdir fishdir version,$v="$($v)")
 
-install: all
+# With what computes in pages, unless that is not wanted: its compilers may be missing.
+install:
+ifneq ($(engine),no)
+	@tests/need.sh $(to_engine) || { echo 'or, without what computes in pages: make install engine=no' >&2; exit 1; }
+endif
+	@$(MAKE) --no-print-directory engine=$(or $(engine),yes) all
 	@$(where) data/packaging/install.sh install $(placed)
 uninstall:
 	@$(where) data/packaging/install.sh uninstall $(placed)

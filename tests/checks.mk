@@ -63,11 +63,14 @@ $(B)/emulated: $(B)/attn-cli
 	@printf '#!/bin/sh\nexec %s "%s" "$$@"\n' '$(emulate)' "$$(realpath $<)" >$@ && chmod +x $@
 
 # The engine of pages, under node, beside the library: tests/engine/engine.mjs.
+$(B)/fused.wasm: tests/engine/fused.c $(wildcard lib/compute/*.h) $(E)/flags
+	$(call do,LINK $@) $(wasm_cc) $(wasm_std) $(wasm_vec_wasm) -Os -o $@ $< -nostartfiles -Wl,--no-entry,--gc-sections,--strip-all,-z,stack-size=1048576
 $(B)/answers: $(B)/tests/engine/answers.o $(B)/libattn.a
 	$(call do,LINK $@) $(link) -o $@ $(binary) $(libs)
 test-engine: $(B)/attn-cli $(B)/answers $(B)/engine.z
 	@if [ ! -s $(B)/engine.z ]; then echo "test-engine: skipped, this build has no page engine (make engine)"; exit $${ATTN_SKIP_NOTHING:-0}; fi; \
 	command -v node >/dev/null || { echo "test-engine: skipped, there is no node (sudo apt-get install nodejs)"; exit $${ATTN_SKIP_NOTHING:-0}; }; \
+	$(MAKE) --no-print-directory $(B)/fused.wasm && node tests/engine/fused.mjs $(B)/fused.wasm && \
 	node tests/engine/engine.mjs $(B)/engine.wasm $(B)/answers $(B)/attn-cli
 
 # The tests run a program that lies between them and attn-cli, and compares.

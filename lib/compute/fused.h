@@ -10,11 +10,12 @@
 #define BELOW_FLOAT 0x1fffffffull       /* bits of a double that a float of its size lacks, and the first of them */
 #define HALF_FLOAT 0x10000000ull
 
-/* A double with more bits than a float, so that rounding it again rounds once: what is lost shows in the last bit. */
+/* A double with more bits than a float, so that rounding it again rounds once: what is lost shows in the last bit.  Of
+ * what is not finite e is NaN, and nothing is lost. */
 static inline vd odd_sum(vd p, vd z)
 {
     const vd s = p + z, b = s - p, e = (p - (s - b)) + (z - b);
-    const vl off = (vl)(e != 0), even = (vl)(((vl)s & 1) == 0), same = (vl)((((vl)e ^ (vl)s) >> 63) == 0);
+    const vl off = (vl)(e < 0) | (vl)(e > 0), even = (vl)(((vl)s & 1) == 0), same = (vl)((((vl)e ^ (vl)s) >> 63) == 0);
     return (vd)((vl)s + (off & even & ((same & 1) | ~same)));
 }
 

@@ -44,8 +44,8 @@ enum { BELOW_HALF = 0x7fff };           /* of the last bit bf16 keeps; plus that
 #define BITS_OF_2_52 0x4330000000000000
 
 /* Arrays of vectors stay in registers only if the loops over them are unrolled.  With the checks of a sanitizer,
- * unrolled code takes minutes to compile; where it is too long, a file is compiled with ATTN_ROLLED. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(ATTN_ROLLED)
+ * unrolled code takes minutes to compile; that of a page is short rather than fast, but for its sums (tile.h). */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__wasm__)
 #define UNROLL
 #elif !defined(__clang__)
 #define UNROLL _Pragma("GCC unroll 8")
@@ -53,6 +53,13 @@ enum { BELOW_HALF = 0x7fff };           /* of the last bit bf16 keeps; plus that
 #define UNROLL
 #else
 #define UNROLL _Pragma("unroll")
+#endif
+#if defined(__wasm__)
+#define UNROLL_SUMS _Pragma("unroll")
+#define LONG static __attribute__((noinline))
+#else
+#define UNROLL_SUMS UNROLL
+#define LONG static inline              /* functions that are long, and called in several places */
 #endif
 /* For loops around unrolled ones: where a vector is four registers, that code is long, and no faster. */
 #if defined(__AVX2__)
@@ -384,7 +391,7 @@ static inline v16 quarters(const float *p, const float *q, const float *r, const
 {
     return (v16){{*(const anywhere *)p, *(const anywhere *)q, *(const anywhere *)r, *(const anywhere *)s}};
 }
-static inline v16 load_part(const float *p, size_t n, float fill)
+LONG v16 load_part(const float *p, size_t n, float fill)
 {
     float buf[LANES];
     for (size_t i = 0; i < LANES; i++)
@@ -393,7 +400,7 @@ static inline v16 load_part(const float *p, size_t n, float fill)
     memcpy(&to, buf, sizeof to);
     return to;
 }
-static inline void store_part(float *p, v16 x, size_t n)
+LONG void store_part(float *p, v16 x, size_t n)
 {
     float buf[LANES];
     memcpy(buf, &x, sizeof buf);

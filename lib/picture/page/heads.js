@@ -68,7 +68,7 @@ function headItem({ layer, head }, says, number, share) {
 }
 
 function drawLooks() {
-    const r = state.query, attends = heat.attends && state.kind === "attn.pattern";
+    const r = state.query, attends = heat.attends && isPart("weight");
     const can = r >= 0 && attends && headsIn(state.kind).length > 1;
     $("looks").hidden = !can;
     if (!can)

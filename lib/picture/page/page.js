@@ -183,7 +183,7 @@ function drawHeading() {
         "value under the pointer is shown with the error of its matrix.", roundedUp(error)) : tr("Numbers are stored as computed, in 32 bits."),
         tr("Drawn by attn-cli %s. This file is complete: it requests nothing from any network.", page.version)];
     if (page.leftOut.length)
-        says.unshift(tr("Left out because they are too large for a page: %s.", unique(page.leftOut).map(shortKind).join(", ")));
+        says.unshift(tr("Left out because they are too large for a page: %s.", unique(page.leftOut).join(", ")));
     $("footer").replaceChildren(...says.map((text) => Object.assign(document.createElement("p"), { textContent: text })));
 }
 
@@ -198,7 +198,7 @@ function start() {
     drawHeading();
     drawNext();
     heat.asked = page.look.cell;
-    change({ vectorKind: preferred(vectorKinds(), "attn.context"), theme: "auto",
+    change({ vectorKind: preferred(vectorKinds(), page.sheets.find((s) => s.beside)?.kind), theme: "auto",
              palette: page.look.palette, scale: page.look.scale, hideFirst: page.look.hideFirst, merge: Boolean(page.look.merge),
              ...tellingPlace(), ...placeInAddress() });
 }

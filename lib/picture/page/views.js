@@ -180,14 +180,14 @@ function vectorSheet() {
     const sheet = sheetAt(state.vectorKind, state.layer) ?? sheetsOf(state.vectorKind)[0];
     if (!sheet.heads)
         return { sheet, m: sheet.matrix(0), of: sheet.layer === null ? "" : headName(sheet.layer, null) };
-    const group = page.heads && page.kvHeads && /\.[kv]$/.test(sheet.kind) ? page.heads / page.kvHeads : 1;
+    const group = sheet.shared ? page.heads / page.kvHeads : 1;
     const nth = Math.max(sheet.heads.indexOf(Math.floor((state.head ?? 0) / group)), 0);
     return { sheet, m: sheet.matrix(nth), of: headName(sheet.layer, sheet.heads[nth]) };
 }
 
 /* Context vectors have the heads side by side. */
 function sliceable(sheet) {
-    return sheet.kind === "attn.context" && page.heads > 1 && state.head !== null && sheet.cols % page.heads === 0;
+    return sheet.beside && page.heads > 1 && state.head !== null && sheet.cols % page.heads === 0;
 }
 
 function slice(m, from, cols) {

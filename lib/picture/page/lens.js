@@ -1,13 +1,14 @@
 "use strict";
 /* What each layer would predict, in a tab of its own: layers by positions, the likeliest next token in each cell.
  *
- * page.lens: { layer, at } of each layer, at[t] the likeliest tokens after position t.  One cell at a time can be tabbed to, the
+ * page.lens: { layer, at } of each layer, at[t] the likeliest tokens after position t; a page that computes has it when it is
+ * looked at.  One cell at a time can be tabbed to, the
  * arrow keys move between them. */
 
 class Lens {
     constructor(host) {
         this.host = host;
-        this.cursor = [page.lens.length - 1, page.queries.length - 1];        /* what comes next */
+        this.cursor = [(page.lens?.length ?? 1) - 1, page.queries.length - 1];        /* what comes next */
         host.addEventListener("keydown", (e) => this.key(e));
         for (const event of ["pointerover", "focusin"])
             host.addEventListener(event, (e) => this.look(e.target.closest("td")));
@@ -109,9 +110,17 @@ tabs.addEventListener("keydown", (e) => {
 $("attention").before(tabs);
 $("attention").after(lensPanel);
 
-const lens = page.lens ? new Lens($("lens-body")) : null;
+const lens = page.lens || $("packed") ? new Lens($("lens-body")) : null;
+
+/* Says why there is no table. */
+function lensSays(why) {
+    $("lens-body").replaceChildren(tr("Left out: %s.", why));
+    $("lens-value").textContent = "";
+    $("lens-list").replaceChildren();
+}
+
 if (!lens)
-    lensPanel.querySelector(".hint").textContent = tr("Left out: %s.", page.noLens);
+    lensSays(page.noLens);
 
 /* Whether page.lens is that of the text; a page that computes may still be at it. */
 let lensIsCurrent = () => true;

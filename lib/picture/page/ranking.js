@@ -2,7 +2,7 @@
 /* What heads do: how much of its attention each gives to which keys, as the command heads counts it, in a table that
  * sorts. */
 
-const SHARES = page.ranking?.scores ?? [];
+let SHARES = page.ranking?.scores ?? [];
 
 /* Of heads with their shares, null where no row offers one: which share is their main role, -1 if they have none. */
 function rankHeads(heads = page.ranking?.heads ?? []) {
@@ -19,9 +19,22 @@ const columns = [
     { name: tr("head"), title: tr("layer and head") },
     { name: tr("main role"), title: tr("the largest share that is twice that of chance, 0.1 above it, and a mean of three rows or more"), by: (r) => r.shares[r.most] ?? NaN,
       text: (r) => r.most < 0 ? "–" : said(SHARES[r.most].name), more: (r) => fixed(r.shares[r.most], 2) },
-    ...SHARES.map(({ name, brief, help }, i) => ({ name: said(brief), title: `${name}: ${said(help)}`, bar: true,
-                                                   by: (r) => r.shares[i], text: (r) => fixed(r.shares[i], 2) })),
+    ...SHARES.map(shareColumn),
 ];
+
+function shareColumn({ name, brief, help }, i) {
+    return { name: said(brief), title: `${name}: ${said(help)}`, bar: true, by: (r) => r.shares[i], text: (r) => fixed(r.shares[i], 2) };
+}
+
+/* Other shares have columns: a text may offer more, or fewer. */
+function setShares(shares) {
+    if (shares.map((s) => s.name).join() === SHARES.map((s) => s.name).join())
+        return;
+    const sortedBy = ranking.by.title;
+    columns.splice(2, SHARES.length, ...shares.map(shareColumn));
+    SHARES = shares;
+    ranking.by = columns.find((c) => c.title === sortedBy) ?? columns[1];
+}
 
 class Ranking {
     constructor(host, ranks, onPick) {

@@ -84,12 +84,10 @@ function drawDerivation() {
     if ($("derivation").hidden)
         return;
     const [r, c] = explained, parts = weightParts(r, c), lines = derivationLines(parts);
-    const paragraph = (...what) => { const p = document.createElement("p"); p.append(...what); return p; };
     const name = `${placeName(heat.rowLabels[r], r)} → ${placeName(heat.colLabels[c], c)}: ${numberText(parts.weight)}`;
     if (!parts.says && (!parts.terms || parts.sum === undefined))
         lines.push(tr("More of where it comes from: %s.", page.explains));
-    const title = Object.assign(document.createElement("b"), { textContent: name });
-    $("derivation").replaceChildren(paragraph(title), ...lines.map((s) => paragraph(s)));
+    $("derivation").replaceChildren(element("p", {}, element("b", {}, name)), ...lines.map((s) => element("p", {}, s)));
 }
 
 const pickRow = heat.onPick;

@@ -7,14 +7,6 @@ const live = { session: null, asked: null, answer: null, pinned: null, clicks: f
 /* The control of each part of what is asked. */
 const CONTROLS = { text: "live-text", edits: "live-edits", attention: "live-kind", scale: "live-scale" };
 
-function element(tag, attributes = {}, ...children) {
-    const { aria = {}, ...rest } = attributes, e = Object.assign(document.createElement(tag), rest);
-    for (const [name, value] of Object.entries(aria))
-        e.setAttribute(name === "role" ? "role" : "aria-" + name, value);
-    e.append(...children);
-    return e;
-}
-
 /* ---- asking ---- */
 
 /* undefined: the engine is at nothing that takes long; null: nobody knows how much of it is done. */

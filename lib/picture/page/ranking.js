@@ -57,42 +57,29 @@ class Ranking {
     }
 
     heading(column) {
-        const cell = document.createElement("th"), button = document.createElement("button");
-        button.type = "button";
-        button.textContent = column.name;
-        button.title = column.title;
-        cell.scope = "col";
-        cell.setAttribute("aria-sort", column !== this.by ? "none" : this.down ? "descending" : "ascending");
-        cell.append(button);
-        button.addEventListener("click", () => {
+        const onclick = () => {
             this.down = column === this.by ? !this.down : Boolean(column.by);
             this.by = column;
             this.sort();
             this.host.querySelectorAll("th button")[columns.indexOf(column)].focus();
-        });
-        return cell;
+        };
+        return element("th", { scope: "col", aria: { sort: column !== this.by ? "none" : this.down ? "descending" : "ascending" } },
+                       element("button", { type: "button", textContent: column.name, title: column.title, onclick }));
     }
 
     row(r) {
-        const row = document.createElement("tr"), name = document.createElement("th"), link = document.createElement("a");
-        name.scope = "row";
-        link.href = `#layer=${r.layer}&head=${r.head}`;
-        link.textContent = shortName(r.layer, r.head);
-        link.addEventListener("click", (e) => {
+        const link = element("a", { href: `#layer=${r.layer}&head=${r.head}`, textContent: shortName(r.layer, r.head), onclick: (e) => {
             e.preventDefault();
             this.onPick(r.layer, r.head);
-        });
-        name.append(link);
-        row.append(name, ...columns.slice(1).map((c) => {
-            const cell = document.createElement("td");
-            cell.textContent = c.text(r);
+        } });
+        return element("tr", {}, element("th", { scope: "row" }, link), ...columns.slice(1).map((c) => {
+            const cell = element("td", {}, c.text(r));
             if (c.more && r.most >= 0)  /* which a narrow screen does without */
-                cell.append(Object.assign(document.createElement("span"), { textContent: " " + c.more(r) }));
+                cell.append(element("span", {}, " " + c.more(r)));
             if (c.bar)
                 cell.style.setProperty("--share", 100 * (c.by(r) || 0) + "%");
             return cell;
         }));
-        return row;
     }
 
     mark() {

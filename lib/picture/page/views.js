@@ -122,9 +122,7 @@ function drawLegend(host, shade) {
         host.append(tr("%s of −∞, left blank", blank));
     const odd = m.data.filter((x, i) => Number.isNaN(x) && !m.mask?.[i]).length, infinite = m.data.filter((x) => x === Infinity).length;
     if (odd || infinite) {
-        const box = document.createElement("i");
-        box.className = "none";
-        host.append(box, [odd ? tr("%s not a number", odd) : "", infinite ? tr("%s infinite", infinite) : ""].filter(Boolean).join(tr(", ")));
+        host.append(element("i", { className: "none" }), [odd ? tr("%s not a number", odd) : "", infinite ? tr("%s infinite", infinite) : ""].filter(Boolean).join(tr(", ")));
     }
 }
 
@@ -149,8 +147,7 @@ function describeCell(r, c) {
 }
 
 function readout(host, text, r, c, view) {
-    const { m } = view.shade, value = document.createElement("b");
-    value.textContent = m.hidden(r, c) ? tr("hidden by the mask") : numberText(m.at(r, c));
+    const { m } = view.shade, value = element("b", {}, m.hidden(r, c) ? tr("hidden by the mask") : numberText(m.at(r, c)));
     host.replaceChildren(text + ": ", value, m.hidden(r, c) || !m.error ? "" : " ± " + roundedUp(m.error));
 }
 
@@ -227,28 +224,19 @@ function shareText(p) {
 }
 
 function likelyItem(t) {
-    const [item, token, share] = ["li", "span", "b"].map((tag) => document.createElement(tag));
-    token.textContent = token.title = tokenLabel(t);
-    share.textContent = shareText(t.p);
+    const label = tokenLabel(t), item = element("li", {}, element("span", { title: label }, label), element("b", {}, shareText(t.p)));
     item.style.setProperty("--share", 100 * t.p + "%");
-    item.append(token, share);
     return item;
 }
 
 function tableRow(cells, tag) {
-    const row = document.createElement("tr");
-    row.append(...cells.map((text, i) => {
-        const cell = document.createElement(i ? tag : "th");
-        cell.textContent = text;
-        return cell;
-    }));
-    return row;
+    return element("tr", {}, ...cells.map((text, i) => element(i ? tag : "th", {}, text)));
 }
 
 const TABLE_ROWS = 64;                  /* more is for the CSV */
 
 function drawTable() {
-    const { m } = heat.shade, table = document.createElement("table"), n = Math.min(m.rows, TABLE_ROWS);
+    const { m } = heat.shade, table = element("table"), n = Math.min(m.rows, TABLE_ROWS);
     table.append(tableRow(["", ...heat.colLabels], "th"));
     const text = (r, c) => m.hidden(r, c) ? "" : numberText(m.at(r, c));
     for (let r = 0; r < n; r++)

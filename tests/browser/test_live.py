@@ -679,7 +679,7 @@ def times(programs):
     fixtures, browsers = Fixtures(), [Browser() for _ in programs]
     try:
         big = fixtures.path("big")
-        fixtures.cli("init", "-o", big, "--family", "gpt2", "--n-layer", "8", "--n-head", "6", "--d-model", "576", "--n-ctx", "256", "--vocab-size", "300")
+        fixtures.cli("init", "-o", big, "--family", "gpt2", "--n-layer", "8", "--n-head", "6", "--d-model", "288", "--n-ctx", "256", "--vocab-size", "300")
         for model in ["tiny", big]:
             for at, (program, browser) in enumerate(zip(programs, browsers)):
                 page = fixtures.path(f"times-{at}.html")

@@ -3,14 +3,6 @@
 
 const page = readPage();
 const $ = (id) => document.getElementById(id);
-function element(tag, attributes = {}, ...children) {
-    const { aria = {}, ...rest } = attributes, e = Object.assign(document.createElement(tag), rest);
-    for (const [name, value] of Object.entries(aria))
-        e.setAttribute(name === "role" ? "role" : "aria-" + name, value);
-    e.append(...children);
-    return e;
-}
-
 /* Rows that are no tokens, but layers or those of a file, are no vectors either. */
 const isMatrix = (sheet) => sheet.keys || !sheet.tokens;
 const isAttention = (sheet) => sheet.keys && sheet.tokens;

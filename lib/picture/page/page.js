@@ -152,6 +152,7 @@ function shiftArrow(e) {
 function layOutFor(printing) {
     document.documentElement.classList.toggle("printing", printing);
     applyTheme(printing);
+    heat.wide = vector.wide = lines.width = 0;
     redraw();
     later.finish();
 }
@@ -184,7 +185,7 @@ function drawHeading() {
         tr("Drawn by attn-cli %s. This file is complete: it requests nothing from any network.", page.version)];
     if (page.leftOut.length)
         says.unshift(tr("Left out because they are too large for a page: %s.", unique(page.leftOut).join(", ")));
-    $("footer").replaceChildren(...says.map((text) => Object.assign(document.createElement("p"), { textContent: text })));
+    $("footer").replaceChildren(...says.map((text) => element("p", {}, text)));
 }
 
 function start() {

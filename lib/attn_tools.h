@@ -106,7 +106,6 @@ struct attn_format {
     const char *help;                   /* in a few words; NULL: the name says it */
     const char *show;                   /* the activations to show if none are asked for; NULL: as everywhere */
     unsigned flags;                     /* ATTN_FORMAT_... */
-    const struct attn_sink_methods *methods;    /* for the library; NULL: a batch alone writes it */
 };
 /* The row after f, the first for NULL; NULL: there are no more. */
 const struct attn_format *attn_format_next(const struct attn_format *f);

@@ -110,6 +110,36 @@ def check_libraries(archive, shared):
     return len(inside), len(outside)
 
 
+# What a program gets from the archive with one call, but for some members; and what must not come with it.
+APART = [
+    ("attn_table_write", "", "whole table"),
+    ("attn_format_check", "", "list of formats"),
+    ("attn_ask_write", "writers.o plot.o", "answer without pictures"),
+]
+DRAWING = "png.o pdf.o pdf_fonts.o svg.o html.o history.o page_pack.o writers.o"
+
+
+def members(archive):
+    """Which member defines a name, and which names each member needs."""
+    defines, needs = {}, defaultdict(set)
+    for line in subprocess.run(["nm", "-A", archive], capture_output=True, text=True, check=True).stdout.splitlines():
+        if m := re.match(r"[^:]+:([^:]+):[\s0-9a-f]*\s(\w) (\S+)", line):
+            needs[m[1]].add(m[3]) if m[2] == "U" else defines.setdefault(m[3], m[1])
+    return defines, needs
+
+
+def check_what_comes_along(archive):
+    defines, needs = members(archive)
+    for name, without, what in APART:
+        got, new = set(without.split()), {defines[name]}
+        while new:
+            got |= new
+            new = {defines[u] for m in new for u in needs[m] if u in defines} - got
+        for member in sorted((got - set(without.split())) & set(DRAWING.split())):
+            complain(archive, f"whoever asks for a {what} by {name} gets {member}")
+
+
+check_what_comes_along(sys.argv[1])
 counts = [*check_sources(), *check_libraries(*sys.argv[1:])]
 print("\n".join(found), end="\n" if found else "")
 print("walls: {} files, {} tags, {} external functions, {} symbols, {} exported; {} complaints".format(*counts, len(found)))

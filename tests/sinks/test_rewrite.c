@@ -211,10 +211,10 @@ START_TEST(what_somebody_changed_is_left_and_told)
     void *self = NULL;
     sinks_ck_run("npy", &older);
     sinks_write(&newer, "embed.npy", "mine");
-    ck_assert(!f->methods->open(&self, f, &newer.job, NULL) && !sinks_tell(f->methods, self, &newer, 2, NULL) && !f->methods->finish(self, NULL));
-    ck_assert_ptr_nonnull(f->methods->note(self));
-    ck_assert_ptr_nonnull(strstr(f->methods->note(self), "embed.npy: is left there"));
-    f->methods->close(self);
+    ck_assert(!attn_format_methods(f)->open(&self, f, &newer.job, NULL) && !sinks_tell(attn_format_methods(f), self, &newer, 2, NULL) && !attn_format_methods(f)->finish(self, NULL));
+    ck_assert_ptr_nonnull(attn_format_methods(f)->note(self));
+    ck_assert_ptr_nonnull(strstr(attn_format_methods(f)->note(self), "embed.npy: is left there"));
+    attn_format_methods(f)->close(self);
     sinks_ck_file(&newer, "embed.npy", "mine");
     ck_assert(!sinks_there(&newer, "blocks.0.attn.q.npy") && !sinks_there(&newer, "manifest.json.part"));
 }
@@ -224,9 +224,9 @@ START_TEST(two_runs_do_not_write_to_one_directory)
 {
     const struct attn_format *f = attn_format_find("npy");
     void *self = NULL;
-    ck_assert_int_eq(f->methods->open(&self, f, &older.job, NULL), 0);
+    ck_assert_int_eq(attn_format_methods(f)->open(&self, f, &older.job, NULL), 0);
     sinks_ck_refused("csv", &newer, ATTN_EIO, "another process is writing to it");
-    f->methods->close(self);
+    attn_format_methods(f)->close(self);
     sinks_ck_run("csv", &newer);
 }
 END_TEST

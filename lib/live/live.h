@@ -1,0 +1,125 @@
+/* live.h - a model that answers questions one after the other, as a page asks them: JSON in, JSON and arrays out.
+ *
+ *     live.c            takes a question apart, and answers it or says why not
+ *     open.c            opens a model and lists what it, and the library, can be asked for
+ *     run.c             runs a text, computing again only what a change may have changed
+ *     ...
+ *
+ * A question is an object whose "ask" says what is asked; members that it does not know are an error, members that may
+ * be left out say so below.  The answer is an object, too.  Where a question cannot be answered, its answer is
+ *
+ *     {"error": message, "code": n, "in": member or null, "at": index or null}
+ *
+ * with the message that the command prints after its name; "in" is the member of the question that is wrong, and "at"
+ * which of its entries, where it is known.  What was answered before stays: "the last run" is the last that succeeded.
+ *
+ * A number whose value is not finite is null.  A TOKEN is
+ *
+ *     {"id": 5, "text": " is" or null, "label": "...", "start": 4, "end": 7}
+ *
+ * "label" is there only where the text is no UTF-8 by itself; start and end are bytes of the text.  A LIKELY is
+ * {"id", "text", "label", "p": its probability}.
+ *
+ * ---- open ----
+ *
+ *     {"ask": "open", "model": as -m takes it: a directory or a file, "as": its name in messages, or absent}
+ *
+ *     {"name": "tiny", "version": "0.1.0+...",
+ *      "info": {"family", "position", "norm", "mlp", "mask", "scale": words or null, "residual", "tied", "unembed",
+ *               "parallel", "causal": flags, "L", "d", "H", "Hkv", "dh", "dv", "m", "V", "n_ctx", "rotary", "window",
+ *               "local", "norm_eps", "rope_theta", "parameters", "bytes": numbers},
+ *      "warning": text or null,
+ *      "tokenizer": "bpe" or null: there is none, and texts are ids, "noTokenizer": why, or absent,
+ *      "ends": [ids that end a text],
+ *      "kinds": [{"form": "window:W", "note": some words or null, "help", "example": "window:4"}],
+ *      "activations": [{"name": "attn.pattern", "brief": "pattern", "title", "rows": "queries" or null, "columns": "keys"
+ *                       or null, "layers": inside of the blocks, "heads": how many, 0: it has no such axis, "kv": these
+ *                       are key/value heads, "square": columns are keys, "derived": computed only for who keeps it,
+ *                       "has": the model announces it}],
+ *      "scores": [{"name": "previous", "brief", "help", "share": what a role may be, "ifAny": left out of a table where
+ *                  no row offers it, "noText": of weights alone}],
+ *      "roles": {"times": 2, "above": 0.1, "rows": 3},
+ *      "metrics": [{"form": "logit(TOKEN)"}],
+ *      "edits": {"operators": ["=", "+=", ...]},
+ *      "answers": [{"what": "lens", "options": ["target", "top", ...]}] of write}
+ *
+ * ---- run ----
+ *
+ *     {"ask": "run",
+ *      "text": "..." or "ids": "1,2,3", as they are typed,
+ *      "append": an id that is to follow this text, or absent,
+ *      "off": ["0,1"] heads that are off: edits before the others,
+ *      "edits": ["L0H1 = 0"], "attention": "window:4", "scale": "sqrt", "dropout": 0, "seed": "0",
+ *      "keep": ["attn.pattern"] names of activations of all layers,
+ *      "bits": "default" or "generic"}
+ *
+ * All but the text may be absent, "" means absent for attention and scale, and blank edits or those that begin with #
+ * are comments.  With "append" the tokens are those that the text had and the new one, even if the longer text alone
+ * would make others; a later run of that longer text has the same tokens.
+ *
+ *     {"text": the text, with what was appended, or null: ids, "ids": "1,2,3,7" or null,
+ *      "tokens": [TOKEN], "edited": flag, "edits": [each in its canonical form],
+ *      "before": [LIKELY] as the model is, "after": [LIKELY] with the edits (without any the same),
+ *      "noNext": why there is none, or null,
+ *      "kl": KL(before || after) or null,
+ *      "sheets": [{"kind": "attn.pattern", "layer": 0 or null, "name": "blocks.0.attn.pattern", "heads": 4, 0: none,
+ *                  "rows", "cols", "array": i, "head", "row": steps from one head and row to the next: number (h, t, c)
+ *                  is array i's [h * head + t * row + c], "mask": j or null}],
+ *      "milliseconds": of computing, "whole": nothing was reused, "rows": how many rows were computed}
+ *
+ * Array j of a mask has rows * cols numbers: 1 where the query does not see the key, else 0; several sheets may have
+ * the same.  Of what edits change, sheets have the edited run.
+ *
+ * ---- of the last run ----
+ *
+ *     {"ask": "lens"}
+ *     {"lens": [{"layer": 0, "at": [[LIKELY] after each position]}]}
+ *
+ *     {"ask": "heads"}
+ *     {"scores": [names of those that a table has, each with any row that offers it, or which is not "ifAny"],
+ *      "heads": [{"layer", "head", "role": name or null, "share": of it or null, "scores": [as above; null: no row],
+ *                 "negative": edits have made a weight of it negative}]}
+ *
+ *     {"ask": "without", "layer": 1, "head": 2} also without this head, all else as in the last run
+ *     {"kl": KL(as it was || without it) or null, "after": [LIKELY]}
+ *
+ *     {"ask": "weight", "layer": 1, "head": 2, "query": 5, "key": 3}
+ *     {"weight", "seen": the query sees the key, "from", "to": of the keys, those outside of from <= key < to are not
+ *      seen, "keys": how many keys the query sees, "softmax": flag, "edited": an edit may have changed what stands here,
+ *      "terms": [[q, k]] of the dot, "dot", "scale", "bias": what is added after scaling, "cap": 0: scores have no bound,
+ *      "score", "sum": of e^score over the keys seen}
+ * From "terms" on only where the key is seen, and without a softmax up to "dot".
+ *
+ *     {"ask": "next", "temperature": 0, "top_k": 0, "top_p": 1, "seed": "0", "first": flag}
+ *     {"id": 5, "token": LIKELY, "ends": it ends the text, "room": how many more tokens the model takes}
+ * Draws what follows the last run, as the command generate does: the first one of a text begins the seed's sequence.
+ * All but "first" may be absent, or is as it was.
+ *
+ *     {"ask": "write", "what": "lens", "options": ["top=3"], "from": text or absent, "fromIds": "1,2" or absent}
+ *     {"text": what the command writes, JSON unless "format=..." is among the options}
+ *
+ * ---- of the model ----
+ *
+ *     {"ask": "tokens", "text": "..."}
+ *     {"tokens": [TOKEN]} */
+#ifndef ATTN_LIVE_LIVE_H
+#define ATTN_LIVE_LIVE_H
+
+#include <stddef.h>
+
+/* Memory for questions and files. */
+void *live_room(size_t n);
+void live_drop(void *p);
+/* Of the page alone (base/page_os.h): a file in memory, "model/config.json"; takes bytes over, which live_room made.  0,
+ * or there is no room for it. */
+int live_file(const char *name, void *bytes, size_t n);
+
+/* Answers a question: 0, or the error's code (enum attn_status).  The answer lives until the next question. */
+int live_ask(const char *question, size_t n);
+const char *live_answer(void);          /* with a NUL after it */
+size_t live_answer_length(void);
+/* The arrays that it speaks of by number; NULL: there is none of that number. */
+const float *live_array(size_t i);
+size_t live_array_length(size_t i);
+
+#endif

@@ -16,6 +16,9 @@
 #elif defined(__aarch64__)
 #define ATTN_SIMD_SETS(DO) DO(GENERIC, generic) DO(NEON, neon)
 #define ATTN_SIMD_EXPECTED "neon or generic"
+#elif defined(__wasm__)                 /* its vectors have no fused multiply-add: `wasm` has the bits of one */
+#define ATTN_SIMD_SETS(DO) DO(GENERIC, generic) DO(WASM, wasm)
+#define ATTN_SIMD_EXPECTED "wasm or generic"
 #else
 #error "vectors of this architecture have no section in compute/lanes.h yet"
 #endif

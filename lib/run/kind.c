@@ -14,9 +14,9 @@ enum { NUMBERS = 3 };
 
 /* A number of a kind: its letter, where it is stored, its smallest and largest value, and, where one of each kind is
  * listed, how many halves of the number of keys to see it is. */
-struct number { char letter; size_t at; uint64_t least, most; unsigned halves; };
-_Static_assert(sizeof(size_t) == sizeof(uint64_t), "numbers of a kind are stored alike");
-#define NUMBER(letter, member, least, most, halves) {letter, offsetof(struct attn_kind, member), least, most, halves}
+struct number { char letter; size_t at, size; uint64_t least, most; unsigned halves; };
+#define NUMBER(letter, member, least, most, halves) \
+    {letter, offsetof(struct attn_kind, member), sizeof ((struct attn_kind *)0)->member, least, most, halves}
 static const struct number W = NUMBER('W', w, 1, INT32_MAX, 2), S = NUMBER('S', s, 1, INT32_MAX, 2),
                            R = NUMBER('R', r, 0, INT32_MAX, 1), B = NUMBER('B', b, 1, INT32_MAX, 2),
                            SEED = NUMBER('N', seed, 0, UINT64_MAX, 0);
@@ -78,13 +78,13 @@ static const struct number *number(const struct attn_kind_row *row, size_t i)
 
 static void set(struct attn_kind *k, const struct number *n, uint64_t x)
 {
-    memcpy((char *)k + n->at, &x, sizeof x);
+    memcpy((char *)k + n->at, &x, n->size);             /* the lowest bytes come first */
 }
 
 static uint64_t get(const struct attn_kind *k, const struct number *n)
 {
-    uint64_t x;
-    memcpy(&x, (const char *)k + n->at, sizeof x);
+    uint64_t x = 0;
+    memcpy(&x, (const char *)k + n->at, n->size);
     return x;
 }
 

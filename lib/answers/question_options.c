@@ -44,6 +44,14 @@ static const struct row { const char *name; size_t at; enum type type; unsigned 
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
+const char *attn_answer_option(size_t i, unsigned of)
+{
+    for (size_t k = 0; k < ROWS; k++)
+        if (rows[k].of & of && rows[k].at < AT(picture) && !i--)
+            return rows[k].name;
+    return NULL;
+}
+
 /* ---- values ------------------------------------------------------------------------------ */
 
 static bool read_size(const char *value, uint64_t most, uint64_t *out)

@@ -29,6 +29,8 @@ enum attn_simd { ATTN_SIMD_SETS(ATTN_SIMD_ID) };
 
 enum attn_simd attn_cpu_simd(void);
 enum attn_simd attn_cpu_widest(void);           /* whatever the environment says */
+/* Whether numbers have the bits of `generic` from now on, or those of the others, as is asked. */
+bool attn_cpu_choose(bool generic);
 /* Fails if ATTN_SIMD is set to anything else, or LIBXSMM_TARGET to a value that libxsmm does not know. */
 int attn_cpu_check(struct attn_err *err);
 

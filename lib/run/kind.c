@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "base/strings.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -145,6 +146,28 @@ int attn_kind_parse(struct attn_kind *k, const char *text, struct attn_err *err)
     if (!rc)
         *k = read;
     return rc;
+}
+
+/* A larger factor would take the scores of ordinary models out of float32's range. */
+static const double LARGEST = 1e30;
+
+int attn_scale_parse(struct attn_kind *k, const char *text, struct attn_err *err)
+{
+    const size_t len = strlen(text);
+    double x = 0;
+    const bool none = !strcmp(text, "none"), sqrt = !strcmp(text, "sqrt");
+    if (!none && !sqrt && (!attn_num_parse_f64(text, len, &x) || isnan(x)))
+        return attn_fail(err, ATTN_EUSAGE,
+                         "--scale: '%.*s' is not none, sqrt or a number", attn_shown(text, len), text);
+    if (!(fabs(x) <= LARGEST))
+        return attn_fail(err, ATTN_EUSAGE,
+                         "--scale: %.*s is not in -%g..%g", attn_shown(text, len), text, LARGEST, LARGEST);
+    if (k->form == ATTN_LINEAR)
+        return attn_fail(err, ATTN_EUSAGE, "--scale and --attention linear do not go together: linear attention has no "
+                                           "scale");
+    k->scaling = none ? ATTN_SCALE_NONE : sqrt ? ATTN_SCALE_SQRT : ATTN_SCALE_VALUE;
+    k->scale = none || sqrt ? 0 : x;
+    return ATTN_OK;
 }
 
 int attn_kind_check(const struct attn_kind *k, struct attn_err *err)

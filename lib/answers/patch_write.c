@@ -294,12 +294,18 @@ static int write_as(struct attn_out *o, const struct report *p, struct attn_err 
     return rc ? rc : draw(o, p, name, err);
 }
 
-int attn_patch_write(const struct attn_patch *p, const struct attn_patch_report_opts *o, struct attn_err *err)
+int attn_patch_write_into(struct attn_out *to, const struct attn_patch *p, const struct attn_patch_report_opts *o,
+                          struct attn_err *err)
 {
     struct attn_out *out = NULL;
     struct report report = {.o = o};
     attn_patch_get(p, &report.r);
     report.effects = report.r.metric_from != report.r.metric_text;
-    int rc = attn_out_open(&out, o->path, err);
-    return rc ? rc : attn_out_end(out, write_as(out, &report, err), err);
+    int rc = attn_out_open_into(&out, to, o->path, err);
+    return rc ? rc : attn_out_end_into(out, to, write_as(out, &report, err), err);
+}
+
+int attn_patch_write(const struct attn_patch *p, const struct attn_patch_report_opts *o, struct attn_err *err)
+{
+    return attn_patch_write_into(NULL, p, o, err);
 }

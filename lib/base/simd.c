@@ -108,6 +108,8 @@ enum attn_simd attn_cpu_simd(void)
     return (enum attn_simd)(known - 1);
 }
 
+bool attn_cpu_choose(bool generic) { return generic == (attn_cpu_simd() == ATTN_SIMD_GENERIC); }
+
 enum attn_bf16 attn_cpu_bf16(void)
 {
     static atomic_int chosen;

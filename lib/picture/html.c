@@ -12,7 +12,7 @@
 #include "ask/scores.h"
 #include "base/embed.h"
 #include "base/out.h"
-#include "picture/engine_module.h"
+#include "picture/engine.h"
 #include "picture/page_data.h"
 #include "picture/page_texts.h"
 
@@ -224,8 +224,10 @@ static int write_live(void *self, struct attn_out *o, struct attn_err *err)
     const struct attn_album_live *live = p->album->live;
     if (!live)
         return ATTN_OK;
+    size_t n;
+    const unsigned char *engine = attn_engine_module(&n);
     write_block(p->out, "packed", live->packed, live->n);
-    write_block(p->out, "engine", attn_engine_module, (size_t)(attn_engine_module_end - attn_engine_module));
+    write_block(p->out, "engine", engine, n);
     return ATTN_OK;
 }
 

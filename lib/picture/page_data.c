@@ -9,13 +9,12 @@
 #include "base/utf8.h"
 #include "picture/page_pack.h"
 #include "picture/page_ranking.h"
-#include "text/label.h"
+#include "text/token_json.h"
 #include "trace/trace.h"
 
 enum {
     EXACT_BYTES = 1 << 20,              /* of all numbers together as float32 */
     FINE_NUMBERS = 3 << 20,             /* more than these have coarse codes: 144 heads of 200 tokens */
-    SPELT = 60,                         /* columns of a token whose bytes are spelt */
     MANY_COLUMNS = 4096                 /* of numbered columns: the width of the widest MLPs */
 };
 
@@ -59,38 +58,6 @@ static void put_size(struct attn_out *o, const char *key, size_t x)
     attn_out_u64(o, x);
 }
 
-/* The text of a token; NULL: it has none.  JSON cannot tell bytes that are no UTF-8 apart, so such a text is spelt, or
- * read as a part of its character, too. */
-static void put_label(struct attn_out *o, struct attn_label l)
-{
-    put_key(o, "label");
-    put_string(o, l.text, l.bytes);
-}
-
-static void put_text(struct attn_out *o, const char *s, size_t len)
-{
-    put_key(o, "text");
-    put_string(o, s, len);
-    if (!s || attn_utf8_valid(s, len) == len)
-        return;
-    put_label(o, attn_label_text(s, len, SPELT));
-}
-
-static void put_token(struct attn_out *o, const struct attn_token *t)
-{
-    attn_out_printf(o, "{\"id\":%d", (int)t->id);
-    if (t->parts) {
-        put_key(o, "text");
-        put_string(o, t->text, t->text_len);
-        put_label(o, attn_label_token(t, SPELT));
-    } else {
-        put_text(o, t->known ? t->text : NULL, t->text_len);
-    }
-    put_size(o, "start", t->start);
-    put_size(o, "end", t->end);
-    attn_out_char(o, '}');
-}
-
 static void put_tokens(struct attn_out *o, const char *key, const struct attn_tokens *t)
 {
     put_key(o, key);
@@ -100,7 +67,7 @@ static void put_tokens(struct attn_out *o, const char *key, const struct attn_to
     }
     for (size_t i = 0; i < t->n; i++) {
         attn_out_char(o, i ? ',' : '[');
-        put_token(o, &t->tok[i]);
+        attn_token_json(o, &t->tok[i]);
     }
     attn_out_str(o, t->n ? "]" : "[]");
 }
@@ -111,7 +78,7 @@ static void put_likeliest(struct attn_out *o, const struct attn_album_next *next
     for (size_t i = 0; i < next->n; i++) {
         attn_out_str(o, i ? ",{\"id\":" : "{\"id\":");
         attn_out_u64(o, (uint64_t)next->of[i].id);
-        put_text(o, next->of[i].text, next->of[i].len);
+        attn_token_text_json(o, next->of[i].text, next->of[i].len);
         put_key(o, "p");
         attn_out_f32(o, (float)next->of[i].p);
         attn_out_char(o, '}');

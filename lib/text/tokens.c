@@ -70,6 +70,11 @@ const struct attn_vocab *attn_tokenizer_vocab(const struct attn_tokenizer *t)
     return t->vocab;
 }
 
+bool attn_tokenizer_spaced(const struct attn_tokenizer *t)
+{
+    return t->as->spaced;
+}
+
 const char *attn_tokenizer_kind(const struct attn_tokenizer *t)
 {
     return t->as->kind;

@@ -147,7 +147,7 @@ objects  = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)))
 # Files for one processor alone, by their names without .c.
 only_x86_64  := f32_avx2 f32_avx512 vec_avx2 vec_avx512 dequantise_avx2 dequantise_avx512 bf16_words bf16_dots bf16_tiles microkernel
 only_aarch64 := vec_neon dequantise_neon no_microkernel
-only_wasm32  := vec_wasm dequantise_wasm page_os page_tree page_unicode plain_writers
+only_wasm32  := vec_wasm dequantise_wasm page_os page_tree page_unicode plain_writers page_file
 absent  := $(foreach m,$(filter-out $(machine),x86_64 aarch64 wasm32),$(only_$m))
 # Those that take longest begin, as otherwise one of them would be alone at the end.
 long_o  := $(foreach l,dequantise_avx512 dequantise_avx2 vec_avx512 vec_avx2,$(B)/lib/compute/$l.o)

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/num.h"
+#include "base/out.h"
 
 cJSON_bool cJSON_IsNull(const cJSON *v) { return v && v->type == cJSON_NULL; }
 cJSON_bool cJSON_IsTrue(const cJSON *v) { return v && v->type == cJSON_True; }
@@ -45,10 +46,120 @@ void cJSON_Delete(cJSON *v)
     }
 }
 
+char *cJSON_GetStringValue(const cJSON *v) { return cJSON_IsString(v) ? v->valuestring : NULL; }
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+static cJSON *made(int type)
+{
+    cJSON *v = calloc(1, sizeof *v);
+    if (v)
+        v->type = type;
+    return v;
+}
+
+cJSON *cJSON_CreateNull(void) { return made(cJSON_NULL); }
+cJSON *cJSON_CreateBool(cJSON_bool is) { return made(is ? cJSON_True : cJSON_False); }
+cJSON *cJSON_CreateArray(void) { return made(cJSON_Array); }
+cJSON *cJSON_CreateObject(void) { return made(cJSON_Object); }
+
+cJSON *cJSON_CreateNumber(double x)
+{
+    cJSON *v = made(cJSON_Number);
+    if (v)
+        v->valuedouble = x;
+    return v;
+}
+
+cJSON *cJSON_CreateString(const char *s)
+{
+    cJSON *v = made(cJSON_String);
+    if (!v || (v->valuestring = strdup(s)))
+        return v;
+    free(v);
+    return NULL;
+}
+
+/* The first one's `prev` is the last. */
+cJSON_bool cJSON_AddItemToArray(cJSON *array, cJSON *v)
+{
+    if (!array || !v)
+        return false;
+    cJSON *last = array->child ? array->child->prev : NULL;
+    *(last ? &last->next : &array->child) = v;
+    v->prev = last;
+    array->child->prev = v;
+    return true;
+}
+
+cJSON_bool cJSON_AddItemToObject(cJSON *object, const char *name, cJSON *v)
+{
+    char *own = v ? strdup(name) : NULL;
+    if (!own)
+        return false;
+    free(v->string);
+    v->string = own;
+    return cJSON_AddItemToArray(object, v);
+}
+
+cJSON *cJSON_DetachItemFromObjectCaseSensitive(cJSON *object, const char *name)
+{
+    cJSON *before = NULL, *v = object ? object->child : NULL;
+    for (; v && strcmp(v->string, name); v = v->next)
+        before = v;
+    if (!v)
+        return NULL;
+    *(before ? &before->next : &object->child) = v->next;
+    if (v->next)
+        v->next->prev = before ? before : v->prev;
+    else if (before)
+        object->child->prev = before;
+    v->next = v->prev = NULL;
+    return v;
+}
+
+static void print(struct attn_out *o, const cJSON *v)
+{
+    static const char brackets[] = "[]{}";
+    const char *open = brackets + (cJSON_IsObject(v) ? 2 : 0);
+    if (cJSON_IsString(v))
+        attn_out_json(o, v->valuestring, strlen(v->valuestring));
+    else if (cJSON_IsNumber(v))
+        attn_out_f64(o, v->valuedouble);
+    else if (!cJSON_IsArray(v) && !cJSON_IsObject(v))
+        attn_out_str(o, cJSON_IsNull(v) ? "null" : cJSON_IsTrue(v) ? "true" : "false");
+    else {
+        attn_out_write(o, open, 1);
+        for (const cJSON *c = v->child; c; c = c->next) {
+            attn_out_str(o, c == v->child ? "" : ",");
+            if (c->string) {
+                attn_out_json(o, c->string, strlen(c->string));
+                attn_out_str(o, ":");
+            }
+            print(o, c);
+        }
+        attn_out_write(o, open + 1, 1);
+    }
+}
+
+char *cJSON_Print(const cJSON *v)
+{
+    struct attn_out *o;
+    char *text = NULL;
+    size_t n;
+    if (attn_out_open_memory(&o, NULL))
+        return NULL;
+    print(o, v);
+    if (attn_out_take(o, &text, &n, NULL))
+        text = NULL;
+    attn_out_close(o);
+    return text;
+}
+
 /* ---- reading ------------------------------------------------------------------------------- */
 
 /* What is open, the innermost last, and the key of what comes next. */
-struct reading { struct attn_json j; cJSON *open[ATTN_JSON_DEPTH], *last[ATTN_JSON_DEPTH]; size_t depth; char *key; };
+struct reading { struct attn_json j; cJSON *open[ATTN_JSON_DEPTH]; size_t depth; char *key; };
 
 static char *copied(const struct attn_json *j)
 {
@@ -82,16 +193,10 @@ static cJSON *add(struct reading *r, enum attn_json_event e)
         cJSON_Delete(v);
         return NULL;
     }
-    if (r->depth) {
-        cJSON **last = &r->last[r->depth - 1];
-        *(*last ? &(*last)->next : &r->open[r->depth - 1]->child) = v;
-        v->prev = *last;
-        *last = v;
-    }
-    if (e == ATTN_JSON_OBJECT || e == ATTN_JSON_ARRAY) {
-        r->last[r->depth] = NULL;
+    if (r->depth)
+        cJSON_AddItemToArray(r->open[r->depth - 1], v);
+    if (e == ATTN_JSON_OBJECT || e == ATTN_JSON_ARRAY)
         r->open[r->depth++] = v;
-    }
     return v;
 }
 

@@ -115,7 +115,7 @@ function engineWorker() {
         const head = JSON.parse(new TextDecoder().decode(all.subarray(4, 4 + length)));
         bytes = all.subarray(4 + length);
         ({ files } = head);
-        opening = { ask: "open", model: head.model, as: head.named };
+        opening = { ask: "open", model: head.model, ...head.open };
         say({ share: null });
         compiled = await WebAssembly.compile(code);
         return { head, opened: make() };

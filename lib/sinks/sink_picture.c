@@ -1,7 +1,7 @@
 /* sink_picture.c - formats that are pictures: numbers are collected while the model runs, and drawn when it is done. */
 #include "sinks/hide.h"
 #include "sinks/print.h"
-#include "sinks/live.h"
+#include "sinks/live_pack.h"
 #include "sinks/sink_picture.h"
 #include "attn_ask.h"
 #include "attn_tools.h"

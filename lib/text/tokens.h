@@ -83,7 +83,6 @@ struct attn_tokenizing {
     size_t (*room)(const void *self, size_t rank);                          /* most bytes of a token's text */
     size_t (*spell)(const void *self, size_t rank, char *out);              /* writes it, returns its length */
     const char *(*text)(const void *self, size_t rank, size_t *len);        /* NUL-terminated; lives as long as self */
-    void (*describe)(struct attn_out *out, const void *self);               /* see describe_text.h */
     int32_t (*unknown)(const void *self);   /* the id of what the vocabulary lacks; -1: there is none */
     void (*close)(void *self);
 };

@@ -2,7 +2,7 @@
 /* The engine of a page that computes: the program's own code as WebAssembly, in a worker, with the model's files in its memory.
  *
  *     const engine = new Engine(progress);            // progress(share of the work, or null: unknown), while it opens
- *     const head = await engine.open(packed, module);  // what stands before the files (sinks/live.h), and how the model answered
+ *     const head = await engine.open(packed, module);  // what stands before the files (sinks/live_pack.h), and how the model answered
  *     await engine.ask({ ask: "run", text })           // { answer, arrays } (live/live.h); undefined: something newer was asked
  *
  * Questions are answered one after the other; one that waits gives way to a newer one of its kind, and all that wait to
@@ -115,7 +115,7 @@ function engineWorker() {
         const head = JSON.parse(new TextDecoder().decode(all.subarray(4, 4 + length)));
         bytes = all.subarray(4 + length);
         ({ files } = head);
-        opening = { ask: "open", model: head.model, ...head.open };
+        opening = { ask: "open", model: head.model, as: head.as, vocab: head.vocab };
         say({ share: null });
         compiled = await WebAssembly.compile(code);
         return { head, opened: make() };

@@ -273,19 +273,22 @@ function askedIn(address) {
 /* ---- the beginning ---- */
 
 /* What the page was made with. */
-function beginning(head, byIds) {
-    return { text: byIds ? page.queries.map((t) => t.id).join(",") : page.text, off: [], edits: (page.edits ?? []).join("\n"),
-             attention: head.attention, scale: head.scale };
-}
+const beginning = (head, byIds) => ({ text: byIds ? page.queries.map((t) => t.id).join(",") : head.text, off: [], edits: head.edits.join("\n"),
+                                      attention: head.attention, scale: head.scale });
 
 async function openSession() {
     const take = (id) => { const e = $(id), { textContent } = e; e.remove(); return textContent; };     /* one copy of it is enough */
     const engine = new Engine(showProgress), { head, opened } = await engine.open(take("packed"), take("engine"));
-    const kinds = opened.activations.filter((a) => a.has).map((a) => a.name), byIds = page.text === null || !opened.tokenizer;
+    const kinds = opened.activations.filter((a) => a.has).map((a) => a.name), byIds = head.text === null || !opened.tokenizer;
     live.session = { ...opened, engine, head, byIds, keep: unique(page.sheets.map((s) => s.kind)).filter((kind) => kinds.includes(kind)),
                      begun: beginning(head, byIds), usual: opened.kinds[0].example };
+    let first = await run(live.session.begun);
+    if (first.tokens.map((t) => t.id).join() !== page.queries.map((t) => t.id).join()) {       /* options made others of the text */
+        Object.assign(live.session, { byIds: true, begun: beginning(head, true) });
+        first = await run(live.session.begun);
+    }
     live.asked = { ...live.session.begun };
-    const first = await run(live.session.begun), far = distanceFrom(page.sheets, first);
+    const far = distanceFrom(page.sheets, first);
     if (far > 0)
         throw new Error(tr("What this page computes differs from what the program computed, by %s: it only shows", shortNumber(far)));
     live.answer = live.lensOf = first;
@@ -306,7 +309,7 @@ async function startLive() {
     live.lensOf = page.lens?.length ? live.answer : null;
     $("live-note").textContent = live.session.warning ?? "";
     if (live.session.byIds)
-        $("live-label").firstChild.textContent = (page.text === null ? tr("Ids") : tr("Ids, as this model has no tokenizer")) + " ";
+        $("live-label").firstChild.textContent = (page.text === null ? tr("Ids") : tr("Ids, as the text alone has other tokens")) + " ";
     for (const [key, id] of Object.entries(CONTROLS))
         $(id).value = live.asked[key];
     $("live-controls").disabled = false;

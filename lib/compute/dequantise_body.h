@@ -7,6 +7,9 @@
 
 #include "compute/dequantise_lanes.h"
 #include "compute/prefetch.h"
+#if defined(ATTN_WASM)
+#include "compute/products_fused.h"
+#endif
 
 enum { HALF = 128, BYTES = 4, GROUP = 8 /* words of 32 bytes */, ROWS = ATTN_DEQUANTISE_ROWS };
 
@@ -277,6 +280,15 @@ static void one_row_##type(float *y, const float *x, const void *const *row, siz
 EACH_TYPE(DEFINE)
 #undef DEFINE
 
+#if defined(ATTN_WASM)
+
+static void few_rows(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t K)
+{
+    add_products(y, ldy, x, ldx, 1, n, w, ROWS, ROWS, K);
+}
+
+#else
+
 /* Callers pass a constant for n. */
 static inline __attribute__((always_inline))
 void add_rows(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t K)
@@ -304,6 +316,8 @@ static void few_rows(float *y, size_t ldy, const float *x, size_t ldx, const flo
     default: add_rows(y, ldy, x, ldx, w, ATTN_STREAM, K); break;
     }
 }
+
+#endif
 
 #define ROW(id, type, bytes, values, unit) [ATTN_##id] = {unit, transpose_##type, one_row_##type},
 const struct attn_dequantise_ops TABLE = {.of = {EACH_TYPE(ROW)}, .few_rows = few_rows};

@@ -422,6 +422,15 @@ V16(mul, (v16 x, v16 y), x.v[i] * y.v[i])
 V16(quot, (v16 x, v16 y), x.v[i] / y.v[i])
 V16(root, (v16 x), vf_root(x.v[i]))
 V16(fma16, (v16 x, v16 y, v16 z), vf_fma(x.v[i], y.v[i], z.v[i]))
+/* Where the product is exact, or its rounding does not matter; and whether quotients are best made of fused
+ * multiply-adds. */
+#if defined(ATTN_WASM)
+V16(loose16, (v16 x, v16 y, v16 z), x.v[i] * y.v[i] + z.v[i])
+#define SHARES false
+#else
+static inline v16 loose16(v16 x, v16 y, v16 z) { return fma16(x, y, z); }
+#define SHARES FUSED
+#endif
 V16(max, (v16 x, v16 y), vf_max(x.v[i], y.v[i]))
 V16(min, (v16 x, v16 y), vf_min(x.v[i], y.v[i]))
 V16(where_neg, (v16 s, v16 x, v16 y), choose(is_neg(s.v[i]), x.v[i], y.v[i]))
@@ -517,7 +526,7 @@ static inline uint32_t smallest(v16 bits) { return vu_smallest((vu)ACROSS(vf_lea
 static inline v16 times_pow2_above(v16 y, v16 n, v16 x, v16 limit)
 {
     n = max(all(-208.0f), n);
-    v16 half = fma16(n, all(0.5f), all(MAGIC));
+    v16 half = loose16(n, all(0.5f), all(MAGIC));
     v16 rest = add(sub(n, sub(half, all(MAGIC))), all(MAGIC));
     return mul(mul(above(x, limit, y), pow2(half)), pow2(rest));
 }

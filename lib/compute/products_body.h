@@ -6,7 +6,13 @@
 #ifndef ATTN_COMPUTE_PRODUCTS_BODY_H
 #define ATTN_COMPUTE_PRODUCTS_BODY_H
 
+#if defined(ATTN_WASM)
+#include "compute/products_fused.h"
+typedef v16 from_stored(const void *w);
+static inline v16 from_stored_f32(const void *w) { return load(w); }
+#else
 #include "compute/tile.h"
+#endif
 
 /* How weights are stored. */
 #define EACH_TYPE(DO) DO(f32, float) DO(f16, uint16_t) DO(bf16, uint16_t)
@@ -88,6 +94,76 @@ static struct lines last_lines(const void *const *row, size_t byte, size_t n)
 }
 EACH_TYPE(TRANSPOSE)
 #undef TRANSPOSE
+
+#if defined(ATTN_WASM)
+
+/* ---- products: all by way of float32, a block of w at a time ---- */
+
+static void begin(float *y, size_t ldy, size_t n, size_t cols, bool more)
+{
+    for (size_t r = 0; r < n && !more; r++)
+        memset(y + r * ldy, 0, cols * sizeof *y);
+}
+
+static void vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K,
+                      bool more)
+{
+    begin(y, ldy, n, ATTN_PANEL, more);
+    add_products(y, ldy, x, ldx, 1, n, w, ldw, ATTN_PANEL, K);
+}
+
+static void vec_outer(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K)
+{
+    add_products(y, ldy, x, 1, ldx, n, w, ldw, ATTN_PANEL, K);
+}
+
+#define PRODUCTS(t, type) \
+static void panel_copy_##t(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, size_t ldw, \
+                           size_t K, bool more, struct attn_prefetch *prefetch) \
+{ \
+    (void)prefetch; \
+    block_##t(copy, w, ldw, K); \
+    vec_panel(y, ldy, x, ldx, copy, ATTN_PANEL, TILE_ROWS, K, more); \
+} \
+static void row_panels_##t(float *y, const float *x, const void *w, size_t next, size_t n, size_t K) \
+{ \
+    float floats[BLOCK_STEPS * ATTN_PANEL]; \
+    begin(y, 0, 1, n * ATTN_PANEL, false); \
+    for (size_t p = 0; p < n; p++, y += ATTN_PANEL) \
+        for (size_t k = 0; k < K; k += BLOCK_STEPS) { \
+            block_##t(floats, (const type *)w + p * next + k * ATTN_PANEL, ATTN_PANEL, smaller(K - k, BLOCK_STEPS)); \
+            add_products(y, 0, x + k, 0, 1, 1, floats, ATTN_PANEL, ATTN_PANEL, smaller(K - k, BLOCK_STEPS)); \
+        } \
+} \
+static void stream_##t(float *y, size_t ldy, const float *x, size_t ldx, const void *w, size_t ldw, size_t n, \
+                       size_t K, size_t cols) \
+{ \
+    float floats[BLOCK_STEPS * ATTN_PANEL]; \
+    for (size_t k = 0; k < K; k += BLOCK_STEPS) \
+        for (size_t c = 0; c < cols; c += ATTN_PANEL) { \
+            const size_t deep = smaller(K - k, BLOCK_STEPS), wide = smaller(cols - c, ATTN_PANEL); \
+            for (size_t i = 0; i < deep; i++) \
+                widen_##t(floats + i * ATTN_PANEL, (const type *)w + (k + i) * ldw + c, wide); \
+            add_products(y + c, ldy, x + k, ldx, 1, n, floats, ATTN_PANEL, wide, deep); \
+        } \
+} \
+static void stream_transposed_##t(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, \
+                                  size_t K, struct attn_prefetch *prefetch) \
+{ \
+    float floats[BLOCK_STEPS * ATTN_PANEL]; \
+    const void *at[ATTN_TRANSPOSE]; \
+    (void)prefetch; \
+    for (size_t k = 0; k < K; k += BLOCK_STEPS) { \
+        for (size_t l = 0; l < ATTN_TRANSPOSE; l++) \
+            at[l] = (const type *)w[l] + k; \
+        transpose_##t(floats, at, smaller(K - k, BLOCK_STEPS)); \
+        add_products(y, ldy, x + k, ldx, 1, n, floats, ATTN_PANEL, ATTN_TRANSPOSE, smaller(K - k, BLOCK_STEPS)); \
+    } \
+}
+EACH_TYPE(PRODUCTS)
+#undef PRODUCTS
+
+#else
 
 /* ---- panels ---- */
 
@@ -262,4 +338,5 @@ static void stream_transposed_##t(float *y, size_t ldy, const float *x, size_t l
 EACH_TYPE(STREAM_TRANSPOSED)
 #undef STREAM_TRANSPOSED
 
+#endif
 #endif

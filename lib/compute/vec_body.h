@@ -76,11 +76,11 @@ static float vec_max(const float *x, float s, size_t n, bool *finite)
     for (size_t i = 0; i < whole; i += LANES) {
         v16 e = mul(load(x + i), f);
         m = max(m, e);
-        nonfinite = fma16(e, none, nonfinite);
+        nonfinite = loose16(e, none, nonfinite);
     }
     if (whole < n) {
         m = max(m, mul(load_part(x + whole, n - whole, -INFINITY), f));
-        nonfinite = fma16(mul(load_part(x + whole, n - whole, 0), f), none, nonfinite);
+        nonfinite = loose16(mul(load_part(x + whole, n - whole, 0), f), none, nonfinite);
     }
     *finite = is_zero(nonfinite);
     return largest(m);
@@ -138,7 +138,7 @@ static void vec_normalise(float *x, double sum, size_t n)
     const float rounded = (float)sum;
     const v16 inverse = all(1 / rounded), minus = all(-rounded), by = all(rounded);
     size_t whole = n - n % LANES;
-    bool exact = FUSED && none_tiny(x, whole);
+    bool exact = SHARES && none_tiny(x, whole);
     for (size_t i = 0; i < whole; i += LANES)
         store(x + i, exact ? share(load(x + i), minus, inverse) : quot(load(x + i), by));
     if (whole < n)

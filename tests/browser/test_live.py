@@ -88,7 +88,8 @@ class Live(unittest.TestCase):
 
     def tearDown(self):
         self.assertEqual(browser.errors(), [])          # violations of the page's policy are among them
-        self.assertEqual({re.sub("#.*", "", url) for url in browser.requests()} - {"file://" + self.page}, set())
+        asked = {re.sub("#.*", "", url) for url in browser.requests()}
+        self.assertEqual({url for url in asked if not url.startswith("blob:")} - {"file://" + self.page}, set())        # blob: its own worker
 
     def open(self, name, *args, at="", ready=True):
         self.page = fixtures.path(name + ".html")
@@ -153,7 +154,7 @@ class Live(unittest.TestCase):
         self.open("names", "-m", "life", "-s", "Life is short")
         names = browser.run("""return [...document.scripts].flatMap((s) => [...s.textContent.matchAll(/^(?:async )?(?:function\\*?|class) +([\\w$]+)/gm)])
             .map((m) => m[1]);""")
-        self.assertGreater(len(names), 200)
+        self.assertGreater(len(names), 150)
         self.assertEqual([n for n in set(names) if names.count(n) > 1], [])
 
     # ---- what one does
@@ -480,7 +481,7 @@ class Live(unittest.TestCase):
         fixtures.cli("init", "-o", path, "--family", "gpt2", "--n-layer", "2", "--n-head", "4", "--d-model", "1024", "--n-ctx", "16", "--vocab-size", "300")
         said = subprocess.run([CLI, "run", "-m", path, "--ids", "1,2", "--live", "-o", fixtures.path("large.html")], capture_output=True)
         self.assertEqual(said.returncode, 2)
-        self.assertIn("more than 64 MB of weights", said.stderr.decode())
+        self.assertIn("more than 64 MB of files", said.stderr.decode())
         self.assertFalse(os.path.exists(fixtures.path("large.html")))
 
     def test_what_no_page_computes_is_refused(self):
@@ -566,6 +567,8 @@ class Live(unittest.TestCase):
         browser.run("$('live-attribute-target').value = 'zebra stripes'; $('live-attribute-compute').click()")
         self.assertTrue(browser.until("$('live-attribute-says').querySelector('.wrong')"))
         self.assertIn("zebra", browser.value("$('live-attribute-says').textContent"))
+        browser.run("$('live-patch-what').value = 'resid_pre'; $('live-patch-over').value = 'layer,pos'; "
+                    "$('live-patch-metric').value = 'logit(13)'")
         browser.run("$('live-patch-other').value = 'Tom and Lily went to the park. Lily gave the ball to'; $('live-patch-compute').click()")
         self.assertTrue(any(browser.until("$('live-patch-says').querySelector('table')") for _ in range(15)), browser.value("$('live-patch-says').textContent"))
 

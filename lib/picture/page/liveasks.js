@@ -5,7 +5,7 @@
 /* Which answers have a panel, with the options that have a field of their own; others are typed. */
 const PANELS = [
     { what: "attribute", title: tr("Who makes the next token likelier?"), fields: ["target", "foil"] },
-    { what: "patch", title: tr("Where does another text make the difference?"), fields: ["metric"], from: true },
+    { what: "patch", title: tr("Where does another text make the difference?"), fields: ["what", "over", "metric"], from: true },
 ];
 
 function drawAsks() {

@@ -16,11 +16,15 @@ function bitsToAsk() {
     return head.bits !== OWN_BITS || bits.own || wholePass(live.answer?.tokens.length ?? 0) <= TOO_SLOW ? head.bits : OTHER_BITS;
 }
 
-function measureBits({ whole, milliseconds, tokens, edited, bits: computed }) {
-    const took = milliseconds / (tokens.length * (edited ? 2 : 1));
-    if (whole && computed === OWN_BITS && tokens.length > 1)
+/* The first pass is slower than those that follow, and a few rows are slower than many: the quickest counts. */
+function measureBits({ milliseconds, rows, edited, bits: computed }) {
+    const took = milliseconds / (rows * (edited ? 2 : 1));
+    if (computed === OWN_BITS && rows > 1)
         bits.slow = Math.min(took, bits.slow ?? took);
 }
+
+/* Whether a text became so short that its numbers may have the program's bits. */
+const wantsOwnBits = (answer) => answer.bits !== live.session.head.bits && wholePass(answer.tokens.length) <= TOO_SLOW;
 
 /* A note while other bits are computed, and a switch. */
 function drawBits() {

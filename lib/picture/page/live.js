@@ -60,7 +60,7 @@ async function recompute() {
         const answer = await run({ ...live.asked });
         if (answer)
             showAnswer(answer);
-        return Boolean(answer);
+        return Boolean(answer) && (wantsOwnBits(answer) ? recompute() : true);
     } catch (e) {
         sayWrong(e);
         return false;

@@ -154,7 +154,8 @@ int attn_live_type(struct attn_typed *t, struct attn_talk *talk, const struct at
     if (!rc && q->given & ATTN_HAS_APPEND) {
         attn_live_at(talk, ATTN_MEMBER_APPEND, -1);
         rc = append(t, talk, (int32_t)q->append, err);
-        attn_live_at(talk, q->text.s ? ATTN_MEMBER_TYPED : ATTN_MEMBER_IDS, -1);
+        if (!rc)
+            attn_live_at(talk, q->text.s ? ATTN_MEMBER_TYPED : ATTN_MEMBER_IDS, -1);
     }
     struct attn_tokens *read = NULL;
     if (!rc)

@@ -286,8 +286,8 @@ int attn_kv_copy(struct attn_kv *to, const struct attn_kv *from, size_t n, struc
 {
     const struct attn_dims *d = from->n;
     if (to->n != d || n > to->capacity || n > from->length)
-        return attn_fail(err, ATTN_EUSAGE, "a cache can be copied to one of the same model that has room for them, up "
-                                           "to the %zu tokens it has", from->length);
+        return attn_fail(err, ATTN_EUSAGE, "a cache can be copied to one of the same model that has room for it, up to "
+                                           "the %zu it has", from->length);
     if (to != from) {
         copy_keys(to, from, n);
         memcpy(to->state, from->state, d->L * d->Hkv * attn_linear_size(d->dh, d->dv) * sizeof *to->state);

@@ -12,6 +12,7 @@
 #include "base/size.h"
 #include "model/every_file.h"
 #include "model/model.h"
+#include "picture/engine.h"
 
 enum { HEAD = 4, WHOLE = 8 };
 
@@ -173,8 +174,9 @@ int attn_live_make(struct attn_album_live **out, const struct attn_sink_job *job
     (void)t;
     *out = NULL;
     int rc = check(job, err);
-    if (!rc)
-        rc = write_json(&json, &len, &p, job, err);
+    if (rc || !attn_engine_module(&len))
+        return rc;
+    rc = write_json(&json, &len, &p, job, err);
     if (!rc && !(live = calloc(1, sizeof *live)))
         rc = attn_no_memory(err, NULL, "for a page that computes");
     if (!rc)

@@ -30,6 +30,7 @@ struct attn_sink {
     struct attn_words rows, keys;
     struct attn_merger *merger;         /* NULL: tokens are shown as they are */
     struct attn_album_live *live;
+    bool still;                         /* a page that should compute cannot */
     bool finished;
 };
 
@@ -130,6 +131,7 @@ static int make_live(struct attn_sink *s, const struct attn_sink_opts *o, struct
                                            "them out");
     int rc = s->methods->live(&s->live, &s->job, o->tokenizer, err);
     s->job.live = s->live;
+    s->still = !s->live;
     return rc;
 }
 
@@ -246,6 +248,8 @@ int attn_sink_finish(struct attn_sink *s, struct attn_err *err)
 
 const char *attn_sink_note(const struct attn_sink *s)
 {
+    if (s->still)
+        return "this build has no page engine: make engine";
     return s->methods->note ? s->methods->note(s->self) : NULL;
 }
 

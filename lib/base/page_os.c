@@ -17,6 +17,7 @@ __attribute__((import_module("env"), import_name("now"))) double env_now(void); 
 int attn_page_file(const char *name, void *bytes, size_t n)
 {
     struct page_file *f = files;
+    name += strspn(name, "/");
     while (f && strcmp(f->name, name))
         f = f->next;
     if (!f) {

@@ -4,8 +4,15 @@
 
 /* ---- what they do ---- */
 
-/* The ranking follows a text as soon as the engine has counted. */
-async function drawLiveRanking() {
+let rankLater = 0;
+
+/* The ranking follows a text when nobody has typed for a moment, so that no key waits for it. */
+function drawLiveRanking() {
+    clearTimeout(rankLater);
+    rankLater = setTimeout(rankLive, SLOW / 2);
+}
+
+async function rankLive() {
     const { answer } = live, said = ranking && await follow({ ask: "heads" });
     if (!said || answer !== live.answer)
         return;

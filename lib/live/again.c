@@ -215,7 +215,45 @@ static void put_terms(struct attn_out *o, const struct weight *s)
     attn_out_char(o, ']');
 }
 
-static void put_weight(struct attn_out *o, const struct weight *s)
+/* Some weights of the query, as the place of an edit: from <= key < to, but for the one. */
+static void put_place(struct attn_out *o, const struct weight *s, bool others, size_t from, size_t to)
+{
+    const char *before = "";
+    attn_out_printf(o, "\"L%zuH%zu.%s[pos=%zu,key=", s->layer, s->head, attn_act_short(ATTN_ACT_PATTERN), s->query);
+    if (!others)
+        attn_out_u64(o, s->key);
+    for (size_t side = 0; side < 2 && others; side++) {
+        const size_t lo = side ? s->key + 1 : from, hi = side ? to : s->key;
+        if (lo < hi) {
+            attn_out_printf(o, "%s%zu", before, lo);
+            if (hi - lo > 1)
+                attn_out_printf(o, "-%zu", hi - 1);
+            before = ",";
+        }
+    }
+    attn_out_char(o, ']');
+}
+
+/* The edits that give it another weight, and the rest to the others in their shares. */
+static void put_change(struct attn_out *o, const struct weight *s, double weight, size_t from, size_t to)
+{
+    const double rest = 1 - (double)s->pattern[s->key];
+    attn_out_str(o, ",\"edits\":[");
+    put_place(o, s, false, from, to);
+    attn_out_str(o, " = ");
+    attn_out_f64(o, weight);
+    attn_out_char(o, '"');
+    if (to - from > 1 && rest > 0) {
+        attn_out_char(o, ',');
+        put_place(o, s, true, from, to);
+        attn_out_str(o, " *= ");
+        attn_out_f64(o, (1 - weight) / rest);
+        attn_out_char(o, '"');
+    }
+    attn_out_char(o, ']');
+}
+
+static void put_weight(struct attn_out *o, const struct weight *s, const struct attn_live_asked *q)
 {
     const size_t T = s->t->last.plain->T;
     size_t keys = 0, from = T, to = 0;
@@ -231,6 +269,8 @@ static void put_weight(struct attn_out *o, const struct weight *s)
     attn_out_printf(o, ",\"seen\":%s,\"from\":%zu,\"to\":%zu,\"keys\":%zu,\"softmax\":%s,\"edited\":%s",
                     seen ? "true" : "false", from < T ? from : 0, to, keys, softmax ? "true" : "false",
                     is_edited(s) ? "true" : "false");
+    if (seen && q->given & ATTN_HAS_TO)
+        put_change(o, s, q->to, from, to);
     if (!seen)
         return;
     put_terms(o, s);
@@ -274,7 +314,7 @@ int attn_live_weight(struct attn_talk *t, const struct attn_live_asked *q, struc
         rc = run_from(t, s.layer, (struct attn_observer){.wants = weight_wants, .watch = weight_watch, .self = &s},
                       err);
     if (!rc)
-        put_weight(o, &s);
+        put_weight(o, &s, q);
     free(s.q);
     free(s.seen);
     return rc;

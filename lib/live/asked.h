@@ -11,7 +11,7 @@
     DO(OFF, off, "off", LIST) DO(EDITS, edits, "edits", LIST) DO(ATTENTION, attention, "attention", TEXT) \
     DO(SCALE, scale, "scale", TEXT) DO(DROPOUT, dropout, "dropout", REAL) DO(SEED, seed, "seed", SEED) \
     DO(KEEP, keep, "keep", LIST) DO(BITS, bits, "bits", TEXT) DO(LAYER, layer, "layer", WHOLE) \
-    DO(HEAD, head, "head", WHOLE) DO(QUERY, query, "query", WHOLE) DO(KEY, key, "key", WHOLE) \
+    DO(HEAD, head, "head", WHOLE) DO(QUERY, query, "query", WHOLE) DO(KEY, key, "key", WHOLE) DO(TO, to, "to", REAL) \
     DO(TEMPERATURE, temperature, "temperature", REAL) DO(TOP_K, top_k, "top_k", WHOLE) DO(TOP_P, top_p, "top_p", REAL) \
     DO(FIRST, first, "first", FLAG) DO(WHAT, what, "what", TEXT) DO(OPTIONS, options, "options", LIST) \
     DO(FROM, from, "from", TEXT) DO(FROM_IDS, from_ids, "fromIds", TEXT) DO(METRIC, metric, "metric", TEXT)
@@ -28,7 +28,7 @@ struct attn_live_list { const char **item; size_t n; };            /* after the 
 struct attn_live_asked {
     struct attn_live_text ask, model, as, vocab, text, ids, attention, scale, bits, what, from, from_ids, metric;
     struct attn_live_list off, edits, keep, options;
-    double dropout, temperature, top_p;
+    double dropout, temperature, top_p, to;
     uint64_t append, layer, head, query, key, top_k, seed;
     bool first;
     unsigned given;                     /* ATTN_HAS_... */

@@ -64,7 +64,7 @@ static const struct asking { const char *name; attn_live_answering *answer; unsi
     {"lens", attn_live_lens, 0, 0},
     {"heads", attn_live_heads, 0, 0},
     {"without", attn_live_without, HEAD, 0},
-    {"weight", attn_live_weight, HEAD | ATTN_HAS_QUERY | ATTN_HAS_KEY, 0},
+    {"weight", attn_live_weight, HEAD | ATTN_HAS_QUERY | ATTN_HAS_KEY, ATTN_HAS_TO},
     {"next", attn_live_next, 0, NEXT},
     {"metric", attn_live_metric, ATTN_HAS_METRIC, 0},
     {"score", attn_live_score, 0, 0},

@@ -81,11 +81,12 @@
  *     {"ask": "without", "layer": 1, "head": 2}: all as it was, after that without this head
  *     {"kl": KL(as it was || without it) or null, "after": [LIKELY]}
  *
- *     {"ask": "weight", "layer": 1, "head": 2, "query": 5, "key": 3}
+ *     {"ask": "weight", "layer": 1, "head": 2, "query": 5, "key": 3, "to": another weight, or absent}
  *     {"weight", "seen": the query sees the key, "from", "to": of the keys, those outside of from <= key < to are not
  *      seen, "keys": how many are seen, "softmax": flag, "edited": an edit may have changed what stands here,
  *      "terms": [[q, k]] of the dot, "dot", "scale", "bias": what is added after scaling, "cap": 0: scores have no
- *      bound, "score", "sum": of e^score over the keys of the softmax}
+ *      bound, "score", "sum": of e^score over the keys of the softmax,
+ *      "edits": those that give it the weight of "to", and the rest to the others of its row}
  * From "terms" on only where the key is seen; without a softmax there is nothing after "terms".
  *
  *     {"ask": "next", "temperature": 0, "top_k": 0, "top_p": 1, "seed": "0", "first": flag}

@@ -325,8 +325,8 @@ static int hide(float *hidden, const struct attn_kind *k, size_t T, struct attn_
 {
     size_t *list = calloc(2 * T + 2, sizeof *list);
     bool *seen = calloc(T + 1, sizeof *seen);
-    const bool room = list && seen;
-    for (size_t q = 0; q < T && room; q++) {
+    int rc = list && seen ? ATTN_OK : attn_no_memory(err, NULL, "for the keys of %zu queries", T);
+    for (size_t q = 0; q < T && list && seen; q++) {
         memset(seen, 0, T * sizeof *seen);
         attn_kind_mark(seen, list, list + T + 1, k, q, T);
         for (size_t key = 0; key < T; key++)
@@ -334,7 +334,7 @@ static int hide(float *hidden, const struct attn_kind *k, size_t T, struct attn_
     }
     free(list);
     free(seen);
-    return room ? ATTN_OK : attn_no_memory(err, NULL, "for the keys of %zu queries", T);
+    return rc;
 }
 
 /* The array that says what is hidden by a kind; layers that hide the same share it. */

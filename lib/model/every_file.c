@@ -147,10 +147,11 @@ int attn_model_each_file(const struct attn_model *m, const struct attn_file_told
 void attn_model_opens_again(struct attn_opened_again *out, const struct attn_model *m)
 {
     const struct attn_course *c = attn_source_is_file(&m->source) ? m->source.course : NULL;
-    *out = (struct attn_opened_again){.as = c ? c->said : NULL, .has_vocab = c && c->vocabulary};
+    const char *elsewhere = c ? c->vocabulary : NULL;
+    *out = (struct attn_opened_again){.as = c ? c->said : NULL, .has_vocab = elsewhere != NULL};
     snprintf(out->model, sizeof out->model, "%s", m->source.name);
-    if (out->has_vocab && is_directory(c->vocabulary))
+    if (elsewhere && is_directory(elsewhere))
         snprintf(out->vocab, sizeof out->vocab, "%s", vocab);
-    else if (out->has_vocab)
-        snprintf(out->vocab, sizeof out->vocab, "%s/%s", vocab, last(c->vocabulary));
+    else if (elsewhere)
+        snprintf(out->vocab, sizeof out->vocab, "%s/%s", vocab, last(elsewhere));
 }

@@ -10,6 +10,7 @@
 #include "picture/page_pack.h"
 #include "picture/page_ranking.h"
 #include "text/token_json.h"
+#include "trace/trace.h"
 
 enum {
     EXACT_BYTES = 1 << 20,              /* of all numbers together as float32 */
@@ -218,6 +219,45 @@ static void put_heads(struct attn_out *o, const struct attn_sheet *s)
     attn_out_str(o, s->n ? "]" : "[]");
 }
 
+/* ---- what a sheet is to the page, so that no script need know a name ---- */
+
+static const struct part { int act; const char *part; } parts[] = {     /* of a weight, as it is explained */
+    {ATTN_ACT_PATTERN, "weight"}, {ATTN_ACT_Q, "query"}, {ATTN_ACT_K, "key"},
+    {ATTN_ACT_DOTS, "product"}, {ATTN_ACT_SCORES, "score"},
+};
+enum { PARTS = sizeof parts / sizeof parts[0] };
+
+static bool is_of(const struct attn_sheet *s, int act) { return !strcmp(s->kind, attn_act_tail(act)); }
+
+static void put_part(struct attn_out *o, const struct attn_sheet *s)
+{
+    const char *part = NULL;
+    for (size_t i = 0; i < PARTS; i++)
+        if (is_of(s, parts[i].act))
+            part = parts[i].part;
+    put_key(o, "part");
+    put_name(o, part);
+    put_bool(o, "beside", is_of(s, ATTN_ACT_CONTEXT));
+    put_bool(o, "shared", s->shared);
+    put_key(o, "sight");
+    attn_out_str(o, s->sight == ATTN_NO_SIGHT ? "null" : s->sight == ATTN_ONE_IS_SEEN ? "1" : "0");
+}
+
+/* A kind in a list: what is of attention needs no word for that, but for its output, as that of the MLP is one, too. */
+static const char *shorter(const char *kind)
+{
+    return !strncmp(kind, "attn.", 5) && strncmp(kind + 5, "out", 3) ? kind + 5 : kind;
+}
+
+/* The command that shows all that a weight comes from. */
+static void put_explains(struct attn_out *o)
+{
+    attn_out_str(o, ",\"explains\":\"run --show ");
+    for (size_t i = 0; i < PARTS; i++)
+        attn_out_printf(o, "%s%s", i ? "," : "", attn_act_short(parts[i].act));
+    attn_out_char(o, '"');
+}
+
 /* The word that the axes have after `side`; null: they say nothing of it. */
 static void put_axis(struct attn_out *o, const char *key, const char *axes, const char *side)
 {
@@ -297,6 +337,9 @@ static void put_sheet(struct attn_out *o, const struct pages *pages, const struc
     const struct attn_sheet *s = p->sheet;
     attn_out_str(o, "{\"kind\":");
     put_name(o, s->kind);
+    put_key(o, "short");
+    put_name(o, shorter(s->kind));
+    put_part(o, s);
     put_key(o, "title");
     put_name(o, s->title);
     put_key(o, "layer");
@@ -341,7 +384,7 @@ static void put_left_out(struct attn_out *o, const struct attn_album *a)
     for (size_t i = 0; i < a->n; i++)
         if (left_out(&a->sheet[i])) {
             attn_out_str(o, any ? "," : "");
-            put_name(o, a->sheet[i].kind);
+            put_name(o, shorter(a->sheet[i].kind));
             any = true;
         }
     attn_out_char(o, ']');
@@ -367,6 +410,9 @@ static void put_page(struct attn_out *o, const struct pages *p)
     put_without(o, a);
     put_lens(o, a);
     attn_page_ranking_write(o, a);
+    put_explains(o);
+    if (a->live)
+        attn_out_str(o, ",\"editExample\":\"L1H2[pos=-1] *= 0.5\"");
     put_look(o, p->look);
     put_left_out(o, a);
     put_palettes(o);

@@ -147,7 +147,7 @@ objects  = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)))
 # Files for one processor alone, by their names without .c.
 only_x86_64  := f32_avx2 f32_avx512 vec_avx2 vec_avx512 dequantise_avx2 dequantise_avx512 bf16_words bf16_dots bf16_tiles microkernel
 only_aarch64 := vec_neon dequantise_neon no_microkernel
-only_wasm32  := vec_wasm page_os page_tree page_unicode plain_writers page_file
+only_wasm32  := vec_wasm page_os page_tree page_unicode plain_writers page_file page_dump
 absent  := $(foreach m,$(filter-out $(machine),x86_64 aarch64 wasm32),$(only_$m))
 # Those that take longest begin, as otherwise one of them would be alone at the end.
 long_o  := $(foreach l,dequantise_avx512 dequantise_avx2 vec_avx512 vec_avx2,$(B)/lib/compute/$l.o)
@@ -237,7 +237,8 @@ to_engine    := clang lld wasi-libc libclang-rt-dev-wasm32
 engine_rooms := base table trace compute io model text run gradient ask answers live
 engine_also  := $(addprefix batch/,capture engine grids group summary writing) $(addprefix picture/,album figure_bars legend look \
     scale section wrap) $(addprefix sinks/,drawn formats grid merge_words print sink sink_json plain_writers)
-not_wasm32   := $(only_x86_64) $(filter-out no_microkernel,$(only_aarch64)) peak describe
+not_wasm32   := $(only_x86_64) $(filter-out no_microkernel,$(only_aarch64)) peak dump dump_directory dump_json dump_table dump_tensors \
+    dump_run
 engine_c     := $(foreach r,$(engine_rooms),$(wildcard lib/$r/*.c)) $(engine_also:%=lib/%.c)
 engine_o     := $(patsubst %.c,$(E)/%.o,$(filter-out $(foreach n,$(not_wasm32),%/$n.c),$(engine_c)))
 WASM_CC      ?= clang

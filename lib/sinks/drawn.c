@@ -9,6 +9,7 @@ static int methods_of(const struct attn_sink_methods **out, const char *format, 
     return *out && (*out)->draw ? ATTN_OK : attn_fail(err, ATTN_EUSAGE, "nothing here draws '%s'", format);
 }
 
+#if !defined(__wasm__)
 int attn_format_look(struct attn_look *out, const char *format, const struct attn_picture_opts *o, struct attn_err *err)
 {
     const struct attn_sink_methods *methods;
@@ -16,6 +17,7 @@ int attn_format_look(struct attn_look *out, const char *format, const struct att
     *out = (struct attn_look){.cell = 0};
     return rc ? rc : methods->look(out, o, err);
 }
+#endif
 
 int attn_format_draw(struct attn_out *o, const char *format, const struct attn_album *a, const struct attn_look *look,
                      struct attn_err *err)

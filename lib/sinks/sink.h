@@ -14,6 +14,7 @@
 
 #include "attn_ask.h"
 #include "attn_tools.h"
+#include "base/err.h"
 #include "base/team.h"
 #include "run/kind.h"
 #include "trace/select.h"
@@ -106,7 +107,17 @@ extern const struct attn_sink_methods attn_text_methods, attn_json_methods, attn
 const struct attn_sink_methods *attn_format_methods(const struct attn_format *f);
 /* How pictures of a format of ATTN_FORMAT_PICTURE look, and drawing an album in it; both fail in a program that draws
  * none. */
+#if defined(__wasm__)                   /* the compiler sees that what follows is never done */
+static inline int attn_format_look(struct attn_look *out, const char *format, const struct attn_picture_opts *o,
+                                   struct attn_err *err)
+{
+    (void)out, (void)o;
+    (void)attn_fail(err, ATTN_EUSAGE, "a page draws by itself: expected a format other than '%s'", format);
+    return ATTN_EUSAGE;
+}
+#else
 int attn_format_look(struct attn_look *out, const char *format, const struct attn_picture_opts *o, struct attn_err *err);
+#endif
 int attn_format_draw(struct attn_out *o, const char *format, const struct attn_album *a, const struct attn_look *look,
                      struct attn_err *err);
 

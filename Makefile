@@ -247,7 +247,7 @@ wasm_std     := -std=c11 -D_GNU_SOURCE -DATTN_PORTABLE $(addprefix -D_WASI_EMULA
     -isystem lib/base/page -isystem $(E)/include -include lib/base/page/missing.h -ffp-contract=off -fvisibility=hidden \
     -ffunction-sections -fdata-sections
 # Where a page would wait; all else is small.
-wasm_quick   := gemm gemm_item panels attention multi_head rows vec
+wasm_quick   := gemm gemm_item panels attention multi_head rows
 wasm_vec_wasm := -DATTN_WASM
 engine_exports := $(addprefix live_,room drop file ask answer answer_length array array_length)
 wasm_link    := -nostartfiles -Wl,--no-entry,--gc-sections,--strip-all,--stack-first,-z,stack-size=1048576,--max-memory=1073741824 \

@@ -44,7 +44,7 @@ enum { BELOW_HALF = 0x7fff };           /* of the last bit bf16 keeps; plus that
 #define BITS_OF_2_52 0x4330000000000000
 
 /* Arrays of vectors stay in registers only if the loops over them are unrolled.  With the checks of a sanitizer,
- * unrolled code takes minutes to compile; that of a page is short rather than fast, but for its sums (tile.h). */
+ * unrolled code takes minutes to compile; that of a page is short rather than fast, but for its sums (products_small.h). */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__wasm__)
 #define UNROLL
 #elif !defined(__clang__)
@@ -58,7 +58,6 @@ enum { BELOW_HALF = 0x7fff };           /* of the last bit bf16 keeps; plus that
 #define UNROLL_SUMS _Pragma("unroll")
 #define LONG static __attribute__((noinline))
 #else
-#define UNROLL_SUMS UNROLL
 #define LONG static inline              /* functions that are long, and called in several places */
 #endif
 /* For loops around unrolled ones: where a vector is four registers, that code is long, and no faster. */

@@ -8,11 +8,11 @@
 
 #if defined(ATTN_WASM)
 #include "compute/products_fused.h"
-#else
-#include "compute/tile.h"
 #endif
 #if defined(__wasm__)
 #include "compute/products_small.h"
+#else
+#include "compute/tile.h"
 #endif
 
 /* How weights are stored. */

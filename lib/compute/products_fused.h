@@ -13,8 +13,6 @@
 #include "base/size.h"
 #include "compute/lanes.h"
 
-typedef v16 from_stored(const void *w);
-static inline v16 from_stored_f32(const void *w) { return load(w); }
 
 enum { BLOCK_STEPS = 64, BLOCK_COLS = 64, STRIP = 4 /* doubles: */, IN_STRIP = 2 * STRIP };
 

@@ -6,23 +6,44 @@
 
 #include "base/size.h"
 
+typedef v16 from_stored(const void *w);
+static inline v16 from_stored_f32(const void *w) { return load(w); }
+
 #if !defined(ATTN_WASM)
-enum { BLOCK_STEPS = 64 };
+enum { BLOCK_STEPS = 64, IN_TILE = LANES / IN };
+
+/* Callers pass a constant for rows; see tile.h. */
+static inline __attribute__((always_inline))
+void small_tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const float *w, size_t ldw, size_t rows,
+                size_t K)
+{
+    vf sum[TILE_ROWS][IN_TILE];
+    UNROLL_SUMS for (size_t r = 0; r < rows; r++)
+        UNROLL_SUMS for (size_t c = 0; c < IN_TILE; c++)
+            sum[r][c] = *(const anywhere *)(y + r * ldy + c * IN);
+    for (size_t k = 0; k < K; k++, x += step, w += ldw)
+        UNROLL_SUMS for (size_t r = 0; r < rows; r++) {
+            const vf f = (vf)wasm_v128_load32_splat(x + r * row);
+            UNROLL_SUMS for (size_t c = 0; c < IN_TILE; c++)
+                sum[r][c] = vf_fma(f, *(const anywhere *)(w + c * IN), sum[r][c]);
+        }
+    UNROLL_SUMS for (size_t r = 0; r < rows; r++)
+        UNROLL_SUMS for (size_t c = 0; c < IN_TILE; c++)
+            *(anywhere *)(y + r * ldy + c * IN) = sum[r][c];
+}
 
 /* y[n, cols] += x w; row, step: floats from a row of x, and from a step of k, to the next. */
 static void add_products(float *y, size_t ldy, const float *x, size_t row, size_t step, size_t n, const float *w,
                          size_t ldw, size_t cols, size_t K)
 {
-    struct attn_prefetch none = {0};
-    for (size_t c = 0; c < cols; c += TILE)
+    for (size_t c = 0; c < cols; c += LANES)
         for (size_t r = 0, left = parts_of(n, TILE_ROWS), rows; r < n; r += rows, left--) {
             rows = parts_of(n - r, left);
-#define ROWS_OF(count) case count: \
-            tile(y + r * ldy + c, ldy, x + r * row, row, step, (const char *)(w + c), ldw * sizeof *w, columns_f32, \
-                 false, y, count, K, true, &none, 0); \
-            break;
-            switch (rows) { ROWS_OF(1) ROWS_OF(2) ROWS_OF(3) }
-#undef ROWS_OF
+            switch (rows) {
+            case 1:  small_tile(y + r * ldy + c, ldy, x + r * row, row, step, w + c, ldw, 1, K); break;
+            case 2:  small_tile(y + r * ldy + c, ldy, x + r * row, row, step, w + c, ldw, 2, K); break;
+            default: small_tile(y + r * ldy + c, ldy, x + r * row, row, step, w + c, ldw, TILE_ROWS, K); break;
+            }
         }
 }
 #endif

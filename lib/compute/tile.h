@@ -16,7 +16,7 @@ static inline v16 from_stored_f32(const void *w) { return load(w); }
 typedef void columns_of(v16 *col, const char *w, size_t next);
 static inline __attribute__((always_inline)) void columns(v16 *col, const char *w, size_t size, from_stored *from)
 {
-    UNROLL_SUMS for (size_t c = 0; c < TILE_COLS; c++)
+    UNROLL for (size_t c = 0; c < TILE_COLS; c++)
         col[c] = from(w + c * LANES * size);
 }
 static inline void columns_f32(v16 *col, const char *w, size_t next)
@@ -33,28 +33,26 @@ void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const c
 {
     v16 acc[TILE_ROWS][TILE_COLS];
     const float *lower = x + 3 * row;   /* with a pointer for each half of the rows, addresses need fewer registers */
-    UNROLL_SUMS for (size_t r = 0; r < rows; r++)
-        UNROLL_SUMS for (size_t c = 0; c < TILE_COLS; c++)
+    UNROLL for (size_t r = 0; r < rows; r++)
+        UNROLL for (size_t c = 0; c < TILE_COLS; c++)
             acc[r][c] = more ? load(y + r * ldy + c * LANES) : all(0);
     for (size_t k = 0; k < K; k++, x += step, lower += step, w += next) {
         v16 col[TILE_COLS];
         take(col, w, next);
-        UNROLL_SUMS for (size_t c = 0; copies && c < TILE_COLS; c++)
+        UNROLL for (size_t c = 0; copies && c < TILE_COLS; c++)
             store(copy + k * ATTN_PANEL + c * LANES, col[c]);
-        UNROLL_SUMS for (size_t r = 0; r < rows; r++) {
+        UNROLL for (size_t r = 0; r < rows; r++) {
             v16 f = all(r < 3 ? x[r * row] : lower[(r - 3) * row]);
-            UNROLL_SUMS for (size_t c = 0; c < TILE_COLS; c++)
+            UNROLL for (size_t c = 0; c < TILE_COLS; c++)
                 acc[r][c] = fma16(f, col[c], acc[r][c]);
         }
         prefetch_some(prefetch, rate);
     }
     __asm__("" : "+r"(y));              /* else gcc keeps the addresses of y in registers during the loop */
-    UNROLL_SUMS for (size_t r = 0; r < rows; r++, y += ldy)
-        UNROLL_SUMS for (size_t c = 0; c < TILE_COLS; c++)
+    UNROLL for (size_t r = 0; r < rows; r++, y += ldy)
+        UNROLL for (size_t c = 0; c < TILE_COLS; c++)
             store(y + c * LANES, acc[r][c]);
 }
-
-#if !defined(__wasm__)                  /* products_small.h has these */
 
 #define ROWS_OF(n) static void rows##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, \
                                        size_t K, bool more) \
@@ -96,17 +94,17 @@ void row_beside(float *y, const float *x, const char *w, size_t next, size_t K, 
                 from_stored *from)
 {
     v16 acc[ATTN_AT_ONCE][IN_PANEL];
-    UNROLL_SUMS for (size_t p = 0; p < n; p++)
-        UNROLL_SUMS for (size_t c = 0; c < IN_PANEL; c++)
+    UNROLL for (size_t p = 0; p < n; p++)
+        UNROLL for (size_t c = 0; c < IN_PANEL; c++)
             acc[p][c] = all(0);
     for (size_t k = 0; k < K; k++, w += ATTN_PANEL * size) {
         v16 f = all(x[k]);
-        UNROLL_SUMS for (size_t p = 0; p < n; p++)
-            UNROLL_SUMS for (size_t c = 0; c < IN_PANEL; c++)
+        UNROLL for (size_t p = 0; p < n; p++)
+            UNROLL for (size_t c = 0; c < IN_PANEL; c++)
                 acc[p][c] = fma16(f, from(w + p * next + c * LANES * size), acc[p][c]);
     }
-    UNROLL_SUMS for (size_t p = 0; p < n; p++)
-        UNROLL_SUMS for (size_t c = 0; c < IN_PANEL; c++)
+    UNROLL for (size_t p = 0; p < n; p++)
+        UNROLL for (size_t c = 0; c < IN_PANEL; c++)
             store(y + p * ATTN_PANEL + c * LANES, acc[p][c]);
 }
 
@@ -120,5 +118,4 @@ void row_times(float *y, const float *x, const char *w, size_t next, size_t n, s
         row_beside(y, x, w, next, K, 1, size, from);
 }
 
-#endif
 #endif

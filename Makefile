@@ -135,7 +135,7 @@ cflags_f32_avx512  := $(cflags_num) $(cflags_vec_avx512) -mbmi -mbmi2 -mlzcnt -m
 cflags_source      = -DATTN_MODELS_DIR='"$(modelsdir)"' -DATTN_BUILT='"$(B)"'
 cflags_faces       = -DATTN_BUILT='"$(B)"'
 cflags_language    = $(cflags_faces)
-cflags_engine      = $(cflags_faces)
+cflags_page_engine = $(cflags_faces)
 # What version.c says; options that name this folder would make two folders two programs.
 commit    = $(shell data/packaging/commit.sh)
 told_flags = $(subst ',,$(subst ",\",$(filter-out -ffile-prefix-map=% -fdebug-prefix-map=% -fmacro-prefix-map=%,$(CFLAGS) $(flags))))
@@ -147,7 +147,7 @@ objects  = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)))
 # Files for one processor alone, by their names without .c.
 only_x86_64  := f32_avx2 f32_avx512 vec_avx2 vec_avx512 dequantise_avx2 dequantise_avx512 bf16_words bf16_dots bf16_tiles microkernel
 only_aarch64 := vec_neon dequantise_neon no_microkernel
-only_wasm32  := vec_wasm page_os page_tree page_unicode plain_writers page_file page_dump
+only_wasm32  := vec_wasm page_os page_tree page_unicode no_writers page_file no_dump
 absent  := $(foreach m,$(filter-out $(machine),x86_64 aarch64 wasm32),$(only_$m))
 # Those that take longest begin, as otherwise one of them would be alone at the end.
 long_o  := $(foreach l,dequantise_avx512 dequantise_avx2 vec_avx512 vec_avx2,$(B)/lib/compute/$l.o)
@@ -236,7 +236,7 @@ E            := $(B)/wasm
 to_engine    := clang lld wasi-libc libclang-rt-dev-wasm32
 engine_rooms := base table trace compute io model text run gradient ask answers live
 engine_also  := $(addprefix batch/,capture engine grids group summary writing) $(addprefix picture/,album figure_bars legend look \
-    scale section wrap) $(addprefix sinks/,drawn formats grid merge_words print sink sink_json plain_writers)
+    scale section wrap) $(addprefix sinks/,drawn formats grid merge_words print sink sink_json no_writers)
 not_wasm32   := $(only_x86_64) $(filter-out no_microkernel,$(only_aarch64)) peak dump dump_directory dump_json dump_table dump_tensors \
     dump_run
 engine_c     := $(foreach r,$(engine_rooms),$(wildcard lib/$r/*.c)) $(engine_also:%=lib/%.c)
@@ -273,7 +273,7 @@ else
 $(B)/engine.z:
 	@mkdir -p $(@D) && : >$@
 endif
-$(B)/lib/picture/engine.o: $(B)/engine.z
+$(B)/lib/picture/page_engine.o: $(B)/engine.z
 $(B)/tools/unicode: $(B)/data/engine/unicode.o $(blocks_$(flavour))
 $(B)/tools/deflate: $(B)/data/engine/deflate.o $(blocks_$(flavour))
 

@@ -64,7 +64,9 @@ $(B)/emulated: $(B)/attn-cli
 
 # The engine of pages, under node, beside the library: tests/engine/engine.mjs.
 $(B)/fused.wasm: tests/engine/fused.c $(wildcard lib/compute/*.h) $(E)/flags
-	$(call do,LINK $@) $(wasm_cc) $(wasm_std) $(wasm_vec_wasm) -Os -o $@ $< -nostartfiles -Wl,--no-entry,--gc-sections,--strip-all,-z,stack-size=1048576
+	@mkdir -p $(E)/tests
+	$(call do,WASM $<) $(wasm_cc) $(wasm_std) $(wasm_vec_wasm) -Os -c -o $(E)/tests/fused.o $<
+	$(call do,LINK $@) $(wasm_cc) -o $@ $(E)/tests/fused.o -nostartfiles -Wl,--no-entry,--gc-sections,--strip-all,-z,stack-size=1048576
 $(B)/answers: $(B)/tests/engine/answers.o $(B)/libattn.a
 	$(call do,LINK $@) $(link) -o $@ $(binary) $(libs)
 test-engine: $(B)/attn-cli $(B)/answers $(B)/engine.z

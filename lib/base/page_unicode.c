@@ -11,7 +11,7 @@ struct record { int32_t lower, upper; uint8_t category, combining, width, class,
  * upper).  canonical 0: it stays; compatible 0: as the other. */
 struct decomposed { uint16_t step; uint8_t canonical, compatible; };
 struct pair { int32_t first, second, both; };
-#include "unicode.h"
+#include <unicode.h>                    /* made by data/engine/unicode.c */
 
 enum {
     END = 0x110000,

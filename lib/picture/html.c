@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "base/out.h"
 #include "base/sha256.h"
-#include "picture/engine.h"
+#include "picture/page_engine.h"
 #include "picture/page_data.h"
 #include "picture/page_texts.h"
 

@@ -12,7 +12,7 @@
 #include "base/size.h"
 #include "model/every_file.h"
 #include "model/model.h"
-#include "picture/engine.h"
+#include "picture/page_engine.h"
 
 enum { HEAD = 4, WHOLE = 8 };
 

@@ -104,9 +104,10 @@ function infoOf(model) {
 const ids = (info, n) => Array.from({ length: Math.min(n, info.n_ctx || n) }, (_, i) => (7 * i * i + 3 * i + 1) % info.V).join(",");
 
 function models() {
+    // A name that says what 32 bits cannot hold is refused for another reason there.
     const found = [...["checkpoints", "checkpoints2", "checkpoints3", "student"].flatMap((d) => places(d)), ...glob("models").filter((d) => holds(d, ".json")),
         ...places("gguf").flatMap((d) => statSync(d).isDirectory() ? glob(d).filter((f) => f.endsWith(".gguf")) : d.endsWith(".gguf") ? [d] : [])]
-        .filter((d) => d.endsWith(".gguf") || holds(d, ""));
+        .filter((d) => d.endsWith(".gguf") ? !d.includes("dims-overflow") : holds(d, ""));
     for (const model of found) {
         const of = infoOf(model);
         if (!of) {

@@ -1,7 +1,7 @@
 /* run --live: what the page holds, and what is refused.  tests/browser/test_live.py tests what it does. */
 #include "suites.h"
 
-#include "picture/engine.h"
+#include "picture/page_engine.h"
 #include "scratch.h"
 #include "shell.h"
 

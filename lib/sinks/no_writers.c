@@ -1,4 +1,4 @@
-/* plain_writers.c - writers.c of a page's engine, which has tables and documents of answers, and draws by other means. */
+/* no_writers.c - writers.c of a page's engine, which has tables and documents of answers, and draws by other means. */
 #include "sinks/formats.h"
 #include "sinks/sink.h"
 

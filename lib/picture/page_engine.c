@@ -1,4 +1,4 @@
-#include "picture/engine.h"
+#include "picture/page_engine.h"
 
 #include "base/embed.h"
 

@@ -1,4 +1,4 @@
-/* page_dump.c - dump.h for WebAssembly, where no files of saved activations are: a page has those of its model alone. */
+/* no_dump.c - dump.h for WebAssembly, where no files of saved activations are: a page has those of its model alone. */
 #include "io/dump.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* unicode.c - writes what the library asks utf8proc about characters as tables in C, while the engine of pages is built:
+/* unicode.c - writes what the library asks utf8proc about characters as tables in C, while the engine is built:
  * Debian has utf8proc for machines only.  lib/base/page_unicode.c reads them; both have the same answers for every
  * character, as this asks the library that the program is linked with.
  *
@@ -183,7 +183,7 @@ static void write_pairs(void)
 
 /* ---- what stands together ------------------------------------------------------------------ */
 
-/* The states of utf8proc_grapheme_break_stateful that can be reached, from 0 on, and what becomes of each: the next one,
+/* The states of utf8proc_grapheme_break_stateful that can be reached, from 0 on, and what becomes of each: the next,
  * and whether there is a break, by the classes of two characters. */
 static void write_breaks(void)
 {

@@ -87,7 +87,8 @@ static bool read_width(const char *value, double *mm)
 }
 
 static const char *const expected[] = {
-    [SIZE] = "a whole number", [SEED] = "a whole number", [SIGNED] = "a position such as 3 or, from the end, -1", [INT] = "digits after the point",
+    [SIZE] = "a whole number", [SEED] = "a whole number",
+    [SIGNED] = "a position such as 3 or, from the end, -1", [INT] = "digits after the point",
     [REAL] = "a number", [FLAG] = "no value", [POINTS] = "resid_post or all",
     [WIDTH] = "a width on paper as in 85mm, 8.5cm, 3.35in or 240pt"};
 

@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-/* A file of a name such as "model/config.json", in place of one that had it; takes over bytes of malloc.  0: no memory is
- * left, and bytes still belong to the caller. */
+/* A file of a name such as "model/config.json", in place of one that had it; takes over bytes of malloc.  0: no memory
+ * is left, and bytes still belong to the caller. */
 int attn_page_file(const char *name, void *bytes, size_t n);
 
 #endif

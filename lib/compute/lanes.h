@@ -44,7 +44,7 @@ enum { BELOW_HALF = 0x7fff };           /* of the last bit bf16 keeps; plus that
 #define BITS_OF_2_52 0x4330000000000000
 
 /* Arrays of vectors stay in registers only if the loops over them are unrolled.  With the checks of a sanitizer,
- * unrolled code takes minutes to compile; that of a page is short rather than fast, but for its sums (products_small.h). */
+ * unrolled code takes minutes to compile; a page's is short rather than fast, but for its sums (products_small.h). */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__wasm__)
 #define UNROLL
 #elif !defined(__clang__)
@@ -282,7 +282,10 @@ static inline vu high_four(words8 x, words8 y) { return (vu)_mm_unpackhi_epi16(x
 #define TILE_ROWS 3
 #define TILE_COLS 1
 static inline vf vf_root(vf x) { return (vf)wasm_f32x4_sqrt((v128_t)x); }
-static inline vf choose(lane_mask mask, vf x, vf y) { return (vf)wasm_v128_bitselect((v128_t)x, (v128_t)y, (v128_t)mask); }
+static inline vf choose(lane_mask mask, vf x, vf y)
+{
+    return (vf)wasm_v128_bitselect((v128_t)x, (v128_t)y, (v128_t)mask);
+}
 /* Their second operand, if one is NaN. */
 static inline vf vf_max(vf x, vf y) { return choose((vu)(x > y), x, y); }
 static inline vf vf_min(vf x, vf y) { return choose((vu)(x < y), x, y); }
@@ -428,7 +431,11 @@ V16(mul, (v16 x, v16 y), x.v[i] * y.v[i])
 V16(quot, (v16 x, v16 y), x.v[i] / y.v[i])
 V16(root, (v16 x), vf_root(x.v[i]))
 #if defined(ATTN_WASM)                  /* long, and called in many places */
-static __attribute__((noinline)) v16 fma16(v16 x, v16 y, v16 z) { EACH(x.v[i] = vf_fma(x.v[i], y.v[i], z.v[i])) return x; }
+static __attribute__((noinline)) v16 fma16(v16 x, v16 y, v16 z)
+{
+    EACH(x.v[i] = vf_fma(x.v[i], y.v[i], z.v[i]))
+    return x;
+}
 #else
 V16(fma16, (v16 x, v16 y, v16 z), vf_fma(x.v[i], y.v[i], z.v[i]))
 #endif

@@ -55,7 +55,8 @@ static inline vd scaled(v128_t two)
 static inline vf unscaled(vd a, vd b)
 {
     const vl sign = {0x80000000, 0x80000000};
-    const vl x = ((vl)a >> 29 & 0x7fffffff) | ((vl)a >> 32 & sign), y = ((vl)b >> 29 & 0x7fffffff) | ((vl)b >> 32 & sign);
+    const vl x = ((vl)a >> 29 & 0x7fffffff) | ((vl)a >> 32 & sign);
+    const vl y = ((vl)b >> 29 & 0x7fffffff) | ((vl)b >> 32 & sign);
     return __builtin_shufflevector((vf)x, (vf)y, 0, 2, 4, 6);
 }
 
@@ -145,8 +146,8 @@ static void add_block(float *y, size_t ldy, const float *x, size_t row, size_t s
         const bool tame = is_tame(take_row(one, x, step, K), weights.range, K);
         for (size_t c = 0; c < cols; c += IN_STRIP) {
             const vd (*of)[STRIP] = (const vd (*)[STRIP])weights.w[c / IN_STRIP];
-            const bool large = !tame || too_large(*(const anywhere *)(y + c)) || too_large(*(const anywhere *)(y + c + 4));
-            (large ? exact_strip : strip)(y + c, one, of, K);
+            const vf low = *(const anywhere *)(y + c), high = *(const anywhere *)(y + c + 4);
+            (!tame || too_large(low) || too_large(high) ? exact_strip : strip)(y + c, one, of, K);
         }
     }
 }

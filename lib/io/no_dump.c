@@ -12,5 +12,8 @@ int attn_dump_open_some(struct attn_dump **out, const char *path, struct attn_er
     return attn_fail_errno(err, path, "open");
 }
 
-const struct attn_dumped *attn_dump_item(const struct attn_dump *d, const char *name) { return (void)d, (void)name, NULL; }
+const struct attn_dumped *attn_dump_item(const struct attn_dump *d, const char *name)
+{
+    return (void)d, (void)name, NULL;
+}
 void attn_dump_free(struct attn_dump *d) { (void)d; }

@@ -15,8 +15,8 @@ enum {
 };
 #define PATTERN "pattern"               /* what pictures show; a page has room for more */
 
-/* ROW(name, ending, help, show, flags, methods), in the order of lists in help and messages; the methods of sink.h, NULL:
- * a batch alone writes it. */
+/* ROW(name, ending, help, show, flags, methods), in the order of lists in help and messages; the methods of sink.h,
+ * NULL: a batch alone writes it. */
 #define ATTN_FORMATS(ROW) \
     ROW("text", NULL, NULL, NULL, RUN | COMPARE | TABLE | ABLATED | TENSOR, &attn_text_methods) \
     ROW("screen", NULL, "the first look, on one screen", NULL, RUN | COMPARE | COLOR | SAYS, &attn_screen_methods) \

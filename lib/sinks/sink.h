@@ -116,7 +116,8 @@ static inline int attn_format_look(struct attn_look *out, const char *format, co
     return ATTN_EUSAGE;
 }
 #else
-int attn_format_look(struct attn_look *out, const char *format, const struct attn_picture_opts *o, struct attn_err *err);
+int attn_format_look(struct attn_look *out, const char *format, const struct attn_picture_opts *o,
+                     struct attn_err *err);
 #endif
 int attn_format_draw(struct attn_out *o, const char *format, const struct attn_album *a, const struct attn_look *look,
                      struct attn_err *err);

@@ -158,7 +158,7 @@ function edits() {
     const tried = [...WRONG];
     for (const edit of RIGHT)
         for (let at = 0; at < edit.length; at++)
-            tried.push(edit.slice(0, at) + edit.slice(at + 1), edit.slice(0, at) + "x9=[(\"é"[at % 7] + edit.slice(at));
+            tried.push(edit.slice(0, at) + edit.slice(at + 1), edit.slice(0, at), edit.slice(0, at) + "x9=[(\"é"[at % 7] + edit.slice(at));
     const questions = [open("models/tiny"), { ask: "run", text: STORY }, ...RIGHT.map((e) => ({ ask: "run", text: STORY, edits: [e], keep: ["resid_post"] })),
         ...tried.map((e) => ({ ask: "run", text: "Lily lost her", edits: [e] }))];
     const wrong = both(["models/tiny"], questions, false).filter((a) => a.startsWith('{"error"')).length;

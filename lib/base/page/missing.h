@@ -1,5 +1,5 @@
-/* missing.h - what wasi-libc has not, and the library calls; included before everything else (see the Makefile).  All of
- * it fails (page_os.c): a page's files cannot be written. */
+/* missing.h - what wasi-libc has not, and the library calls; included before everything else (see the Makefile).  All
+ * of it fails (page_os.c): a page's files cannot be written. */
 #ifndef ATTN_BASE_PAGE_MISSING_H
 #define ATTN_BASE_PAGE_MISSING_H
 

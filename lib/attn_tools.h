@@ -153,7 +153,7 @@ struct attn_sink_opts {
      * and ids without text. */
     bool words;
     /* html only: the page holds the model and computes with it.  Fails for a model of more than 64 MB of weights, of
-     * gradients and of cross-attention.  Without a tokenizer its tokens are those of the sentence. */
+     * gradients and of cross-attention.  Of a library without a page engine it only shows, as attn_sink_note says. */
     bool live;
     int height;                         /* screen only: lines of the terminal; 0: as many as it likes */
     const char *lang;                   /* screen and html: see struct attn_explain_opts */

@@ -18,7 +18,6 @@ enum { HEAD = 4, WHOLE = 8 };
 
 /* The bytes of all files, and what the JSON says of each. */
 struct pack {
-    const char *model;
     unsigned char *bytes; size_t n, room;
     struct attn_out *list;
     bool any;
@@ -30,10 +29,6 @@ static int take_file(void *self, const char *name, const void *data, size_t len,
 {
     struct pack *p = self;
     const size_t at = up(p->n, WHOLE);
-    if (len > ATTN_LIVE_MOST || at + len > ATTN_LIVE_MOST)
-        return attn_fail(err, ATTN_EUSAGE, "model %s has more than %d MB of files, at least %zu, and a page that computes "
-                         "holds %d: take one in float16, with fewer layers, or a page without --live", p->model,
-                         ATTN_LIVE_MOST >> 20, (at + len) >> 20, ATTN_LIVE_MOST >> 20);
     unsigned char *more = attn_grow(p->bytes, &p->room, at + len + 1, 1);
     if (!more)
         return attn_no_memory(err, NULL, "for %zu bytes of a model", at + len);
@@ -161,13 +156,17 @@ static int check(const struct attn_sink_job *job, struct attn_err *err)
     if (job->gradient)
         return attn_fail(err, ATTN_EUSAGE, "--live with --gradient: the page computes activations, no gradients: leave "
                                            "one of them out");
+    if (job->of->weights.bytes > ATTN_LIVE_MOST)
+        return attn_fail(err, ATTN_EUSAGE, "model %s has %zu MB of weights, and a page that computes holds %d: take one "
+                         "in float16, with fewer layers, or a page without --live", job->model->name,
+                         job->of->weights.bytes >> 20, ATTN_LIVE_MOST >> 20);
     return ATTN_OK;
 }
 
 int attn_live_make(struct attn_album_live **out, const struct attn_sink_job *job, const struct attn_tokenizer *t,
                    struct attn_err *err)
 {
-    struct pack p = {.model = job->model->name};
+    struct pack p = {.bytes = NULL};
     struct attn_album_live *live = NULL;
     char *json = NULL;
     size_t len = 0;

@@ -16,7 +16,7 @@
 #include "picture/album.h"
 #include "sinks/sink.h"
 
-enum { ATTN_LIVE_MOST = 64 << 20 };     /* bytes of files: what a page can hold and a browser compute with */
+enum { ATTN_LIVE_MOST = 64 << 20 };     /* bytes of weights: what a page can hold and a browser compute with */
 
 /* Fails where there is no such page: of cross-attention, of gradients, of a larger model.  *out is malloc'd, and NULL in
  * a program that has nothing that computes in a page. */

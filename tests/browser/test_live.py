@@ -96,7 +96,8 @@ class Live(unittest.TestCase):
         subprocess.run([CLI, "run", "-q", *args, "--live", "-o", self.page], check=True)
         browser.open(self.page + at)
         if ready:
-            self.assertTrue(browser.until("live.ready"), browser.value("$('live-says').textContent"))
+            self.assertTrue(any(browser.until("live.ready") for _ in range(5)), browser.value("$('live-says').textContent"))
+            browser.run("bits.own = true")              # on a busy machine, too
 
     def ask(self, **what):
         browser.run("window.answered = false; ask(arguments[0]).then(() => { window.answered = true; })", what)
@@ -542,7 +543,7 @@ class Live(unittest.TestCase):
 
     def test_bits_of_a_long_text(self):
         self.open("slow", "-m", "tiny", "-s", "Lily lost her red ball")
-        browser.run("bits.slow = 1000")         # as if each token took a second
+        browser.run("bits.own = false; bits.slow = 1000")       # as if each token took a second
         self.assertEqual(self.ask(text="Lily lost her red ball and")[0], "")
         self.assertEqual(browser.value("[live.answer.bits, $('live-bits').hidden]"), ["generic", False])
         self.assertIn("ATTN_SIMD=generic", browser.value("$('live-bits-says').textContent"))

@@ -1,4 +1,5 @@
 # make            the release build: build/release/attn-cli, libattn.a, libattn.so, man page, completions
+# make engine     installs missing packages, and builds all with what computes in pages: lib/README.md; test, install and packages, too
 # make run        installs missing packages, builds, and shows the attention of a sentence with the built-in model
 # make test       installs missing packages, builds, and runs every test
 # make install    to $(DESTDIR)$(prefix), or PREFIX; make uninstall, make clean.  V=1 shows commands.
@@ -136,6 +137,7 @@ cflags_f32_avx512  := $(cflags_num) $(cflags_vec_avx512) -mbmi -mbmi2 -mlzcnt -m
 cflags_source      = -DATTN_MODELS_DIR='"$(modelsdir)"' -DATTN_BUILT='"$(B)"'
 cflags_faces       = -DATTN_BUILT='"$(B)"'
 cflags_language    = $(cflags_faces)
+cflags_page_engine = $(cflags_faces)
 # What version.c says; options that name this folder would make two folders two programs.
 commit    = $(shell data/packaging/commit.sh)
 told_flags = $(subst ',,$(subst ",\",$(filter-out -ffile-prefix-map=% -fdebug-prefix-map=% -fmacro-prefix-map=%,$(CFLAGS) $(flags))))
@@ -147,7 +149,8 @@ objects  = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)))
 # Files for one processor alone, by their names without .c.
 only_x86_64  := f32_avx2 f32_avx512 vec_avx2 vec_avx512 dequantise_avx2 dequantise_avx512 bf16_words bf16_dots bf16_tiles microkernel
 only_aarch64 := vec_neon dequantise_neon no_microkernel
-absent  := $(foreach m,$(filter-out $(machine),x86_64 aarch64),$(only_$m))
+only_wasm32  := vec_wasm page_os page_tree page_unicode no_writers page_file no_dump
+absent  := $(foreach m,$(filter-out $(machine),x86_64 aarch64 wasm32),$(only_$m))
 # Those that take longest begin, as otherwise one of them would be alone at the end.
 long_o  := $(foreach l,dequantise_avx512 dequantise_avx2 vec_avx512 vec_avx2,$(B)/lib/compute/$l.o)
 lib_o   := $(filter-out $(foreach a,$(absent),$(B)/lib/%/$a.o),$(long_o) $(filter-out $(long_o),$(call objects,lib/*/*.c)))
@@ -189,14 +192,16 @@ $(B)/%.o: %.c $(B)/flags
 tools := $(if $(root),$(build)/host,$(B))/tools
 ifdef root
 HOSTCC ?= gcc
-$(tools)/index $(tools)/cut $(tools)/pack: FORCE
+$(addprefix $(tools)/,index cut pack unicode deflate): FORCE
 	@$(MAKE) --no-print-directory flavour=host CC=$(HOSTCC) CFLAGS="-O2 -g" $@
 $(tools)/cut: $(tools)/index            # one after the other: they share objects
 $(tools)/pack: $(tools)/cut
+$(tools)/unicode: $(tools)/pack
+$(tools)/deflate: $(tools)/unicode
 else
 # But for what each commit changes.
 base_o := $(filter-out %/version.o,$(filter $(B)/lib/base/%,$(lib_o)))
-$(tools)/index $(tools)/cut $(tools)/pack:
+$(addprefix $(tools)/,index cut pack unicode deflate):
 	@mkdir -p $(@D)
 	$(call do,LINK $@) $(link) -o $@ $(binary) $(libs)
 endif
@@ -225,17 +230,67 @@ $(B)/languages: $(tools)/pack $(sort $(wildcard data/lang/*.po))
 $(B)/lib/text/language.o: $(B)/languages
 $(B)/lib/model/source.o $(B)/attn.pc: $(B)/directories
 
+# ---- the engine of pages -------------------------------------------------------------------
+
+# The library as WebAssembly, in pages that compute: what opens, runs and answers, without formats, pictures, fonts and models of
+# its own.  It takes another compiler than all else; once it was built here, it follows what changes.
+E            := $(B)/wasm
+to_engine    := clang lld wasi-libc libclang-rt-dev-wasm32
+engine_rooms := base table trace compute io model text run gradient ask answers live
+engine_also  := $(addprefix batch/,capture engine grids group summary writing) $(addprefix picture/,album figure_bars legend look \
+    scale section wrap) $(addprefix sinks/,drawn formats grid merge_words print sink sink_json no_writers)
+not_wasm32   := $(only_x86_64) $(filter-out no_microkernel,$(only_aarch64)) peak dump dump_directory dump_json dump_table dump_tensors \
+    dump_run
+engine_c     := $(foreach r,$(engine_rooms),$(wildcard lib/$r/*.c)) $(engine_also:%=lib/%.c)
+engine_o     := $(patsubst %.c,$(E)/%.o,$(filter-out $(foreach n,$(not_wasm32),%/$n.c),$(engine_c)))
+WASM_CC      ?= clang
+wasm_cc      = $(WASM_CC) --target=wasm32-wasi -msimd128 -msign-ext -mnontrapping-fptoint
+wasm_std     := -std=c11 -D_GNU_SOURCE -DATTN_PORTABLE $(addprefix -D_WASI_EMULATED_,MMAN SIGNAL PROCESS_CLOCKS GETPID) -Ilib \
+    -isystem lib/base/page -isystem $(E)/include -include lib/base/page/missing.h -ffp-contract=off -fvisibility=hidden \
+    -ffunction-sections -fdata-sections
+# Where a page would wait; all else is small.
+wasm_quick   := gemm gemm_item panels attention multi_head rows
+wasm_vec_wasm := -DATTN_WASM
+engine_exports := $(addprefix live_,room drop file ask answer answer_length array array_length)
+wasm_link    := -nostartfiles -Wl,--no-entry,--gc-sections,--strip-all,--stack-first,-z,stack-size=1048576,--max-memory=1073741824 \
+    $(engine_exports:%=-Wl,--export-if-defined=%) -lwasi-emulated-process-clocks -lwasi-emulated-signal
+
+engine:
+	@tests/need.sh $(to_build) $(to_engine)
+	@$(MAKE) --no-print-directory engine=yes all
+$(E)/include/unicode.h: $(tools)/unicode $(E)/flags
+	@mkdir -p $(@D)/cjson && cp /usr/include/utf8proc.h $(@D) && cp /usr/include/cjson/cJSON.h $(@D)/cjson
+	$(call do,PRINT $@) $< >$@
+$(E)/%.o: %.c $(E)/include/unicode.h $(E)/flags
+	@mkdir -p $(@D)
+	$(call do,WASM $<) $(wasm_cc) $(wasm_std) $(warn) -Wno-gnu-statement-expression $(if $(filter $(notdir $*),$(wasm_quick)),-Os,-Oz) $(wasm_$(notdir $*)) $(if $(filter %/version,$*),$(cflags_version)) -MMD -MP -c -o $@ $<
+$(E)/lib/base/version.o: $(B)/commit
+$(B)/engine.wasm: $(engine_o) $(E)/flags
+	$(call do,LINK $@) $(wasm_cc) -o $@ $(filter %.o,$^) $(wasm_link)
+# What is in the program: nothing, until an engine was asked for.
+ifneq ($(filter yes,$(engine))$(if $(filter no,$(engine)),,$(wildcard $(B)/engine.wasm)),)
+$(B)/engine.z: $(tools)/deflate $(B)/engine.wasm
+	$(call do,PACK $@) $(tools)/deflate <$(B)/engine.wasm >$@.new && mv $@.new $@
+else
+$(B)/engine.z:
+	@mkdir -p $(@D) && : >$@
+endif
+$(B)/lib/picture/page_engine.o: $(B)/engine.z
+$(B)/tools/unicode: $(B)/data/engine/unicode.o $(blocks_$(flavour))
+$(B)/tools/deflate: $(B)/data/engine/deflate.o $(blocks_$(flavour))
+
 # These files record prefix, flags, list of objects and commit.  They are rewritten only when those change, so that only then
 # everything that depends on them is made again.
-stamps := $(addprefix $(B)/,directories flags objects commit)
-by_file := $(sort $(filter-out cflags_source cflags_version,$(filter cflags_% flags_% room_%,$(.VARIABLES))))
+stamps := $(addprefix $(B)/,directories flags objects commit wasm/flags)
+by_file := $(sort $(filter-out cflags_source cflags_version,$(filter cflags_% flags_% room_% wasm_%,$(.VARIABLES))))
 $(B)/directories: export now = $(libdir) $(includedir) $(modelsdir)
 $(B)/commit: export now = $(commit)
 $(B)/lib/base/version.o: $(B)/commit
-$(B)/flags: export now = $(CC) $(std) $(warn) $(CFLAGS) $(hard) $(hard_link) $(packed) $(flags) $(LDFLAGS) $(inside) $(libs) $(foreach v,$(by_file),$v=$($v))
+$(B)/flags: export now = $(CC) $(std) $(warn) $(CFLAGS) $(hard) $(hard_link) $(packed) $(flags) $(LDFLAGS) $(inside) $(libs) $(foreach v,$(filter-out wasm_%,$(by_file)),$v=$($v))
+$(E)/flags: export now = $(wasm_cc) $(wasm_std) $(warn) $(wasm_link) $(foreach v,$(filter wasm_%,$(by_file)),$v=$($v))
 $(B)/objects: export now = $(lib_o) $(cmd_o) $(test_o)
 $(stamps): FORCE
-	@mkdir -p $(@D) && printf '%s\n' "$$now" | cmp -s - $@ || { $(if $(filter %/flags,$@),$(look) &&) printf '%s\n' "$$now" >$@; }
+	@mkdir -p $(@D) && printf '%s\n' "$$now" | cmp -s - $@ || { $(if $(filter $(B)/flags,$@),$(look) &&) printf '%s\n' "$$now" >$@; }
 # Before anything is compiled by new flags: is there what it takes?
 headers := png.h zlib.h utf8proc.h cjson/cJSON.h $(call for,x86_64,libxsmm.h)
 look     = { printf '\043include <%s>\n' stdio.h $(headers) | $(CC) $(foreign) -E -o /dev/null - 2>/dev/null || \
@@ -280,8 +335,8 @@ $(wheel)/attn-cli: $(cmd_o) $(B)/libattn.a $(B)/objects
 pack_wheel = OBJDUMP=$$($(CC) -print-prog-name=objdump) $(python) -B data/python/wheel.py $(1) $(version) $(machine) \
     $(wheel)/libattn.so $(wheel)/attn-cli $(beside) LICENSE $(copyrights) /usr/share/doc/libcjson1/copyright
 wheel:
-	@tests/need.sh $(to_build) python3
-	@$(MAKE) --no-print-directory packed-wheel
+	@tests/need.sh $(to_build) $(to_engine) python3
+	@$(MAKE) --no-print-directory engine=yes packed-wheel
 packed-wheel: $(wheel)/libattn.so $(wheel)/attn-cli
 	@rm -f $(B)/*.whl
 	$(call do,PACK $(B)/attn_cli-$(version).whl) $(call pack_wheel,$(B))
@@ -289,7 +344,7 @@ packed-wheel: $(wheel)/libattn.so $(wheel)/attn-cli
 # ---- running and testing -------------------------------------------------------------------
 
 to_build := gcc libc6-dev $(call for,x86_64,libxsmm-dev) $(linked) fonts-dejavu-core fonts-wqy-microhei
-to_test  := $(linked_to_test) jq python3
+to_test  := $(linked_to_test) jq python3 nodejs
 
 run:
 	@tests/need.sh $(to_build)
@@ -297,9 +352,10 @@ run:
 	$(B)/attn-cli run --sentence "Life is short, eat dessert first" --format screen
 
 test:
-	@tests/need.sh $(to_build) $(to_test)
-	@$(MAKE) --no-print-directory tests-built || tests/full_disk.sh $(build)
+	@tests/need.sh $(to_build) $(to_test) $(to_engine)
+	@$(MAKE) --no-print-directory engine=yes tests-built || tests/full_disk.sh $(build)
 	@$(MAKE) --no-print-directory test-python
+	@$(MAKE) --no-print-directory test-engine
 	@$(MAKE) --no-print-directory run-tests
 
 # ---- installing ----------------------------------------------------------------------------
@@ -317,7 +373,12 @@ placed = $(B)/attn-cli:bindir/attn-cli $(B)/libattn.a:libdir/libattn.a $(B)/liba
     $(foreach m,$(models),$(m):datadir/attn-cli/$(m))
 where  = $(foreach v,DESTDIR prefix bindir libdir includedir datadir docdir fishdir version,$v="$($v)")
 
-install: all
+# With what computes in pages, unless that is not wanted: its compilers may be missing.
+install:
+ifneq ($(engine),no)
+	@tests/need.sh $(to_engine) || { echo 'or, without what computes in pages: make install engine=no' >&2; exit 1; }
+endif
+	@$(MAKE) --no-print-directory engine=$(or $(engine),yes) all
 	@$(where) data/packaging/install.sh install $(placed)
 uninstall:
 	@$(where) data/packaging/install.sh uninstall $(placed)
@@ -330,7 +391,7 @@ help:
 	@for f in Makefile tests/checks.mk data/packaging/packages.mk; do sed '/^#/!Q; s/^# \{0,1\}//' $$f; done
 
 include tests/checks.mk data/packaging/packages.mk
--include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(call objects,models/*.c data/*/*.c) $(call objects,tests/fuzz/*.c tests/attack/*.c tests/schemas/*.c))
-.PHONY: all run test wheel packed-wheel install uninstall clean help FORCE
+-include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(engine_o) $(call objects,models/*.c data/*/*.c) $(call objects,tests/fuzz/*.c tests/attack/*.c tests/schemas/*.c))
+.PHONY: all engine run test wheel packed-wheel install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -195,6 +195,8 @@ int attn_decode(char **out, size_t *len, const struct attn_tokenizer *t, const i
                 struct attn_err *err);
 /* Tokens that have an id and no text. */
 int attn_tokens_from_ids(struct attn_tokens **out, const int32_t *ids, size_t n, struct attn_err *err);
+/* Reads ids as they are typed, "5,1,2": blanks may stand for commas.  *ids is malloc'd; an empty list has none. */
+int attn_ids_parse(int32_t **ids, size_t *n, const char *list, struct attn_err *err);
 /* The ids of tokens, malloc'd. */
 int attn_tokens_to_ids(int32_t **out, const struct attn_tokens *t, struct attn_err *err);
 
@@ -326,6 +328,9 @@ struct attn_kind_row {
 const struct attn_kind_row *attn_kind_next(const struct attn_kind_row *row);
 /* Reads a form and the numbers for its letters, as in "window:4", or a name alone.  The rest of *k stays. */
 int attn_kind_parse(struct attn_kind *k, const char *text, struct attn_err *err);
+/* Sets what dots are multiplied by: "none" (1), "sqrt" (1 over the square root of a head's width) or a number, which
+ * linear attention cannot have. */
+int attn_scale_parse(struct attn_kind *k, const char *text, struct attn_err *err);
 enum { ATTN_KIND_TEXT = 96 };
 /* the text that parses to k; returns buf */
 const char *attn_kind_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k);
@@ -342,8 +347,8 @@ struct attn_kv;
 int attn_kv_new(struct attn_kv **out, const struct attn_model *m, size_t capacity, struct attn_err *err);
 void attn_kv_free(struct attn_kv *kv);                              /* NULL is fine */
 size_t attn_kv_length(const struct attn_kv *kv);
-/* Makes `to` the same as the first n tokens of `from`, a cache of the same model and capacity, or the same one: later
- * passes continue from there.  What linear attention caches cannot be cut: n is then all that `from` has. */
+/* Makes `to` the same as the first n tokens of `from`, a cache of the same model, or the same one; `to` has room for
+ * them.  Later passes continue from there.  What linear attention caches cannot be cut: n is then all that `from` has. */
 int attn_kv_copy(struct attn_kv *to, const struct attn_kv *from, size_t n, struct attn_err *err);
 
 struct attn_seq {                       /* one sentence of a forward pass */

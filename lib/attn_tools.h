@@ -104,7 +104,6 @@ struct attn_format {
     const char *help;                   /* in a few words; NULL: the name says it */
     const char *show;                   /* the activations to show if none are asked for; NULL: as everywhere */
     unsigned flags;                     /* ATTN_FORMAT_... */
-    const struct attn_sink_methods *methods;    /* for the library; NULL: a batch alone writes it */
 };
 /* The row after f, the first for NULL; NULL: there are no more. */
 const struct attn_format *attn_format_next(const struct attn_format *f);
@@ -150,7 +149,7 @@ struct attn_sink_opts {
      * and ids without text. */
     bool words;
     /* html only: the page holds the model and computes with it.  Fails for a model of more than 64 MB of weights, of
-     * gradients and of cross-attention.  Without a tokenizer its tokens are those of the sentence. */
+     * gradients and of cross-attention.  Of a library without a page engine it only shows, as attn_sink_note says. */
     bool live;
     int height;                         /* screen only: lines of the terminal; 0: as many as it likes */
     const char *lang;                   /* screen and html: see struct attn_explain_opts */

@@ -11,6 +11,7 @@
 # make test-train    makes the built-in model induction again, and finds the heads that repeat a text: half a minute
 # make test-ports    counts the mistakes in ports of models that diff finds, and names those it misses
 # make test-rows     adds a kind, a format, a family, a score, an activation and a command, and looks where they show
+# make test-engine   compares what the engine of pages (make engine) answers with what the library does; make test also does
 # make test-browser  tests the page of --format html in chromium, if it is installed
 # make test-attack   fails and kills at every system call, mutates every input, compares ways to compute: tests/attack/README.md
 # make test-sizes    whether twice as many things take each reader about twice as many steps
@@ -66,6 +67,19 @@ quick_suites := names additions checkpoints:every_activation families:random_mod
 run_suites = ATTN_CLI=$(command) $(steady) $(emulate) $(B)/attn-tests $(suites)
 $(B)/emulated: $(B)/attn-cli
 	@printf '#!/bin/sh\nexec %s "%s" "$$@"\n' '$(emulate)' "$$(realpath $<)" >$@ && chmod +x $@
+
+# The engine of pages, under node, beside the library: tests/engine/engine.mjs.
+$(B)/fused.wasm: tests/engine/fused.c $(wildcard lib/compute/*.h) $(E)/flags
+	@mkdir -p $(E)/tests
+	$(call do,WASM $<) $(wasm_cc) $(wasm_std) $(wasm_vec_wasm) -Os -c -o $(E)/tests/fused.o $<
+	$(call do,LINK $@) $(wasm_cc) -o $@ $(E)/tests/fused.o -nostartfiles -Wl,--no-entry,--gc-sections,--strip-all,-z,stack-size=1048576
+$(B)/answers: $(B)/tests/engine/answers.o $(B)/libattn.a
+	$(call do,LINK $@) $(link) -o $@ $(binary) $(libs)
+test-engine: $(B)/attn-cli $(B)/answers $(B)/engine.z
+	@if [ ! -s $(B)/engine.z ]; then echo "test-engine: skipped, this build has no page engine (make engine)"; exit $${ATTN_SKIP_NOTHING:-0}; fi; \
+	command -v node >/dev/null || { echo "test-engine: skipped, there is no node (sudo apt-get install nodejs)"; exit $${ATTN_SKIP_NOTHING:-0}; }; \
+	$(MAKE) --no-print-directory $(B)/fused.wasm && node tests/engine/fused.mjs $(B)/fused.wasm && \
+	node tests/engine/engine.mjs $(B)/engine.wasm $(B)/answers $(B)/attn-cli
 
 # The tests run a program that lies between them and attn-cli, and compares.
 test-schemas: tests-built $(B)/checked $(B)/schemas
@@ -243,7 +257,8 @@ gallery: $(B)/attn-cli
 	data/gallery/draw.sh $< $(B)
 	data/gallery/sheet.sh $< $(B)
 
-.PHONY: quick portable tests-built run-tests run-suites test-browser test-python test-wheel test-ports test-schemas test-rows \
+.PHONY: quick portable tests-built run-tests run-suites test-engine test-browser test-python test-wheel test-ports \
+    test-schemas test-rows \
     test-train test-often test-install test-kill test-attack test-sizes test-lanes test-cluster test-bare arm test-arm asan tsan fuzz run-fuzz bench \
     bench-kinds bench-products bench-blocks coverage transcripts mutate walls house test-arm-quick \
     lint lint-cppcheck gallery

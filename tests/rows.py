@@ -23,8 +23,8 @@ ROWS = {
         ("lib/compute/mask.c", "    [ATTN_BLOCK] = {IF_CAUSAL, NULL},\n", "    [ATTN_PROBE] = {ALWAYS, NULL},\n"),
     ],
     "format": [
-        ("lib/sinks/sink.c", '"a page to explore", NULL, RUN | MAP | ABLATED | SAYS, &attn_html_methods},\n',
-         '    {"probe-format", ".probe", "help on formats", NULL, RUN | PICTURE, &attn_svg_methods},\n'),
+        ("lib/sinks/formats.h", '"a page to explore", NULL, RUN | MAP | ABLATED | SAYS, &attn_html_methods) \\\n',
+         '    ROW("probe-format", ".probe", "help on formats", NULL, RUN | PICTURE, &attn_svg_methods) \\\n'),
     ],
     "family": [
         ("lib/model/family.c", "each(bloom) each(falcon)", " each(probe)"),

@@ -10,7 +10,7 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOMS = ("base table trace compute io model text run gradient ask picture sinks making train explain variants compare "
-         "batch answers").split()
+         "batch answers live").split()
 # What only the named files may contain.
 ONLY = [
     (r'#\s*include\s*[<"]libxsmm', "lib cmd", r"lib/compute/microkernel\.c",
@@ -120,7 +120,7 @@ def check_libraries(archive, shared):
     declared = "".join(p.read_text() for p in Path("lib").glob("*.h"))
     inside, outside = symbols("-g", archive), symbols("-D", shared)
     for name in inside:
-        if not name.startswith("attn_"):
+        if not name.startswith(("attn_", "live_")):     # live_: what a page calls (live/live.h)
             complain(archive, f"defines {name}, which does not begin with attn_")
     for name in outside:
         if not re.search(rf"\b{name}\s*\(", declared):
@@ -128,6 +128,36 @@ def check_libraries(archive, shared):
     return len(inside), len(outside)
 
 
+# What a program gets from the archive with one call, but for some members; and what must not come with it.
+APART = [
+    ("attn_table_write", "", "whole table"),
+    ("attn_format_check", "", "list of formats"),
+    ("attn_ask_write", "writers.o plot.o", "answer without pictures"),
+]
+DRAWING = "png.o pdf.o pdf_fonts.o svg.o html.o history.o page_pack.o writers.o"
+
+
+def members(archive):
+    """Which member defines a name, and which names each member needs."""
+    defines, needs = {}, defaultdict(set)
+    for line in subprocess.run(["nm", "-A", archive], capture_output=True, text=True, check=True).stdout.splitlines():
+        if m := re.match(r"[^:]+:([^:]+):[\s0-9a-f]*\s(\w) (\S+)", line):
+            needs[m[1]].add(m[3]) if m[2] == "U" else defines.setdefault(m[3], m[1])
+    return defines, needs
+
+
+def check_what_comes_along(archive):
+    defines, needs = members(archive)
+    for name, without, what in APART:
+        got, new = set(without.split()), {defines[name]}
+        while new:
+            got |= new
+            new = {defines[u] for m in new for u in needs[m] if u in defines} - got
+        for member in sorted((got - set(without.split())) & set(DRAWING.split())):
+            complain(archive, f"whoever asks for a {what} by {name} gets {member}")
+
+
+check_what_comes_along(sys.argv[1])
 counts = [*check_sources(), *check_libraries(*sys.argv[1:])]
 check_calls(sys.argv[1])
 print("\n".join(found), end="\n" if found else "")

@@ -204,46 +204,9 @@ int file_read(char **text, size_t *len, const char *path, struct attn_err *err)
 
 /* ---- texts and ids ----------------------------------------------------------------------- */
 
-static int one_id(int32_t *id, const char *s, size_t len, struct attn_err *err)
-{
-    int64_t n = 0;
-    for (size_t i = 0; i < len; i++) {
-        if (s[i] < '0' || s[i] > '9')
-            return attn_fail(err, ATTN_EUSAGE, "'%.*s' is not a token id: ids are whole numbers, as in 5,1,2",
-                             (int)(len < 40 ? len : 40), s);
-        n = n * 10 + (s[i] - '0');
-        if (n > INT32_MAX)
-            return attn_fail(err, ATTN_EUSAGE, "id %.*s is not in 0..%d", (int)(len < 40 ? len : 40), s, INT32_MAX);
-    }
-    *id = (int32_t)n;
-    return ATTN_OK;
-}
-
-static const char *skip_space(const char *s)
-{
-    return s + strspn(s, " \t\r\n");
-}
-
 int input_parse_ids(struct input *in, const char *list, struct attn_err *err)
 {
-    size_t most = strlen(list) / 2 + 1;                 /* each id takes at least a digit and a comma */
-    bool comma = false;
-    in->n = 0;
-    in->ids = malloc(most * sizeof *in->ids);
-    if (!in->ids)
-        return attn_no_memory(err, NULL, "for %zu ids", most);
-    for (const char *s = skip_space(list); *s || comma; ) {
-        size_t len = strcspn(s, ", \t\r\n");
-        if (len == 0)                                   /* as in a script whose variable is not set */
-            return attn_fail(err, ATTN_EUSAGE,
-                             "'%s': a comma without an id beside it: ids are as in 5,1,2", excerpt(list).text);
-        if (one_id(&in->ids[in->n++], s, len, err))
-            return err->code;
-        s = skip_space(s + len);
-        comma = *s == ',';
-        s = skip_space(s + comma);
-    }
-    return ATTN_OK;
+    return attn_ids_parse(&in->ids, &in->n, list, err);
 }
 
 /* Removes what editors add and nobody means as text: a byte order mark at the start, a line end at the end. */

@@ -6,21 +6,11 @@
 
 #include "base/err.h"
 
-#include <ctype.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static struct { const char *form, *scale; struct real dropout; struct attn_kind kind; } o;
 struct number dropout_seed;
-
-static int check_together(struct attn_err *err)
-{
-    if (o.kind.form == ATTN_LINEAR && o.kind.scaling)
-        return attn_fail(err, ATTN_EUSAGE, "--scale and --attention linear do not go together: linear attention has no "
-                                           "scale");
-    return ATTN_OK;
-}
 
 static int check_form(const struct option *row, struct attn_err *err)
 {
@@ -28,28 +18,13 @@ static int check_form(const struct option *row, struct attn_err *err)
     (void)row;
     if (attn_kind_parse(&o.kind, o.form, &why))
         return attn_fail(err, ATTN_EUSAGE, "--%s", why.msg);
-    return check_together(err);
+    return o.kind.scaling ? attn_scale_parse(&o.kind, o.scale, err) : ATTN_OK;
 }
-
-/* A larger factor would take the scores of ordinary models out of float32's range. */
-static const double LARGEST = 1e30;
 
 static int check_scale(const struct option *row, struct attn_err *err)
 {
-    char *end;
-    double x = strtod(o.scale, &end);
     (void)row;
-    if (!strcmp(o.scale, "none") || !strcmp(o.scale, "sqrt")) {
-        o.kind.scaling = *o.scale == 'n' ? ATTN_SCALE_NONE : ATTN_SCALE_SQRT;
-        return check_together(err);
-    }
-    if (!*o.scale || *end || isspace((unsigned char)*o.scale) || isnan(x))
-        return attn_fail(err, ATTN_EUSAGE, "--scale: '%s' is not none, sqrt or a number", excerpt(o.scale).text);
-    if (!(fabs(x) <= LARGEST))
-        return attn_fail(err, ATTN_EUSAGE, "--scale: %s is not in -%g..%g", excerpt(o.scale).text, LARGEST, LARGEST);
-    o.kind.scaling = ATTN_SCALE_VALUE;
-    o.kind.scale = x;
-    return check_together(err);
+    return attn_scale_parse(&o.kind, o.scale, err);
 }
 
 static int check_dropout(const struct option *row, struct attn_err *err)

@@ -10,8 +10,8 @@ S       := $(B)/static
 static  := attn-cli-$(version)-linux-$(machine)
 
 static:
-	@tests/need.sh $(to_build) $(if $(CJSON_C),,dpkg-dev)
-	@$(MAKE) --no-print-directory $(addprefix $(S)/,$(static) $(static).cdx.json $(static).copyright SHA256SUMS)
+	@tests/need.sh $(to_build) $(to_engine) $(if $(CJSON_C),,dpkg-dev)
+	@$(MAKE) --no-print-directory engine=yes $(addprefix $(S)/,$(static) $(static).cdx.json $(static).copyright SHA256SUMS)
 	@cd $(S) && ls -l $(static) && cat SHA256SUMS
 
 # Debian has no libcjson.a: cjson.sh says where its source comes from.  CJSON_C=FILE is one that is here.
@@ -39,7 +39,7 @@ test-twice: static
 	@BUILD=$(build) tests/twice.sh $(S)/$(static)
 
 deb:
-	@tests/need.sh build-essential debhelper $(to_build)
+	@tests/need.sh build-essential debhelper $(to_build) $(to_engine)
 	@BUILD=$(build) data/packaging/deb.sh $(version)
 test-deb: deb
 	@carry=$(build)/deb tests/bare.sh $(or $(debian),bookworm) "tests/deb.sh $(build)/deb"

@@ -41,6 +41,9 @@ struct attn_lens {
     struct attn_lens_cell *cell;        /* [n, T] */
     struct attn_likely *best;           /* [n, T, top] */
 };
+/* As attn_lens; into `to`, unless it is NULL. */
+int attn_lens_into(struct attn_out *to, const struct attn_model *m, const struct attn_tokens *tokens,
+                   const struct attn_lens_opts *o, struct attn_err *err);
 int attn_lens_write(struct attn_out *o, const struct attn_lens *s, struct attn_err *err);
 
 /* ---- attribution ---- */
@@ -65,7 +68,16 @@ struct attn_attribution {
 int attn_attribution_find(struct attn_attribution *a, struct attn_err *err);
 void attn_attribution_free(struct attn_attribution *a);         /* not the struct itself */
 int attn_portion_by_size(const void *a, const void *b);    /* for qsort: the largest in size first */
+/* As attn_attribute; into `to`, unless it is NULL. */
+int attn_attribute_into(struct attn_out *to, const struct attn_model *m, const struct attn_tokens *tokens,
+                        const struct attn_attribute_opts *o, struct attn_err *err);
 int attn_attribution_write(struct attn_out *o, const struct attn_attribution *a, struct attn_err *err);
+
+/* ---- patching ---- */
+
+/* As attn_patch_write; into `to`, unless it is NULL. */
+int attn_patch_write_into(struct attn_out *to, const struct attn_patch *p, const struct attn_patch_report_opts *o,
+                          struct attn_err *err);
 
 /* ---- what they have in common ---- */
 

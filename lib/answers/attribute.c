@@ -493,22 +493,28 @@ void attn_attribution_free(struct attn_attribution *a)
     free(a->neuron);
 }
 
-static int carry_out(struct attn_attribution *a, struct attn_err *err)
+static int carry_out(struct attn_attribution *a, struct attn_out *to, struct attn_err *err)
 {
     struct attn_out *out;
     int rc = attn_format_check(a->o->format, ATTN_FORMAT_TABLE | ATTN_FORMAT_FIGURE, err);
     if (!rc)
         rc = attn_attribution_find(a, err);
     if (!rc)
-        rc = attn_out_open(&out, a->o->path, err);
-    return rc ? rc : attn_out_end(out, attn_attribution_write(out, a, err), err);
+        rc = attn_out_open_into(&out, to, a->o->path, err);
+    return rc ? rc : attn_out_end_into(out, to, attn_attribution_write(out, a, err), err);
+}
+
+int attn_attribute_into(struct attn_out *to, const struct attn_model *m, const struct attn_tokens *tokens,
+                        const struct attn_attribute_opts *o, struct attn_err *err)
+{
+    struct attn_attribution a = {.model = m, .tokens = tokens, .o = o};
+    int rc = carry_out(&a, to, err);
+    attn_attribution_free(&a);
+    return rc;
 }
 
 int attn_attribute(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_attribute_opts *o,
                    struct attn_err *err)
 {
-    struct attn_attribution a = {.model = m, .tokens = tokens, .o = o};
-    int rc = carry_out(&a, err);
-    attn_attribution_free(&a);
-    return rc;
+    return attn_attribute_into(NULL, m, tokens, o, err);
 }

@@ -291,14 +291,14 @@ static int draw(struct attn_out *o, const struct attn_attribution *a, const char
     struct attn_album album = {.model = a->model->source.name, .text = a->o->text, .text_len = a->o->text_len,
                                .edits = a->o->edits, .queries = &names.tokens};
     make_title(title, a);
-    int rc = attn_look_make(&look, a->o->picture ? a->o->picture : &defaults, err);
+    int rc = attn_format_look(&look, format, a->o->picture ? a->o->picture : &defaults, err);
     look.figure = &attn_figure_bars;
     if (!rc)
         rc = add_bars(&album, &names, a, title, err);
     if (!rc)
         rc = attn_album_link(&album, err);
     if (!rc)
-        rc = attn_format_find(format)->methods->draw(o, &album, &look, err);
+        rc = attn_format_draw(o, format, &album, &look, err);
     attn_album_free(&album);
     attn_named_free(&names);
     return rc;

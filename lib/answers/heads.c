@@ -249,14 +249,15 @@ static int compute_rows(struct pool *p, struct attn_err *err)
     return rc;
 }
 
-static int write(const struct attn_ranking *h, struct attn_err *err)
+static int write(struct attn_out *to, const struct attn_ranking *h, struct attn_err *err)
 {
     struct attn_out *out;
-    int rc = attn_out_open(&out, h->o->path, err);
-    return rc ? rc : attn_out_end(out, attn_heads_write(out, h, err), err);
+    int rc = attn_out_open_into(&out, to, h->o->path, err);
+    return rc ? rc : attn_out_end_into(out, to, attn_heads_write(out, h, err), err);
 }
 
-int attn_heads(struct attn_heads_state *out, const struct attn_heads_opts *o, struct attn_err *err)
+int attn_heads_into(struct attn_out *to, struct attn_heads_state *out, const struct attn_heads_opts *o,
+                    struct attn_err *err)
 {
     struct attn_ranking h = {.o = o};
     struct pool p = {.h = &h, .state = out};
@@ -269,7 +270,7 @@ int attn_heads(struct attn_heads_state *out, const struct attn_heads_opts *o, st
     out->overflowed = p.e.overflowed;
     h.overflowed = p.e.overflowed > 0;
     if (!rc)
-        rc = write(&h, err);
+        rc = write(to, &h, err);
     attn_engine_close(&p.e);
     free(p.sum);
     free(p.chance);
@@ -278,4 +279,9 @@ int attn_heads(struct attn_heads_state *out, const struct attn_heads_opts *o, st
     free(h.ids);
     free(h.T);
     return rc;
+}
+
+int attn_heads(struct attn_heads_state *out, const struct attn_heads_opts *o, struct attn_err *err)
+{
+    return attn_heads_into(NULL, out, o, err);
 }

@@ -34,6 +34,9 @@ struct attn_ranking {
 int attn_heads_losses(struct attn_ranking *h, struct attn_err *err);
 bool attn_heads_repeats(const struct attn_ranking *h);         /* what these losses say */
 
+/* As attn_heads; into `to`, unless it is NULL. */
+int attn_heads_into(struct attn_out *to, struct attn_heads_state *out, const struct attn_heads_opts *o,
+                    struct attn_err *err);
 int attn_heads_write(struct attn_out *out, const struct attn_ranking *h, struct attn_err *err);
 
 #endif

@@ -394,7 +394,7 @@ static int draw(struct attn_out *o, const struct attn_ranking *h, struct attn_er
     size_t heads = 1;
     while (heads < h->n && h->row[heads].of.at.layer == h->row[0].of.at.layer)
         heads++;
-    int rc = attn_look_make(&look, &h->o->picture, err);
+    int rc = attn_format_look(&look, h->o->format, &h->o->picture, err);
     if (!rc)
         rc = attn_named_new(&layer, h->n / heads, err);
     if (!rc)
@@ -412,7 +412,7 @@ static int draw(struct attn_out *o, const struct attn_ranking *h, struct attn_er
     if (!rc)
         rc = attn_album_link(&a, err);
     if (!rc)
-        rc = attn_format_find(h->o->format)->methods->draw(o, &a, &look, err);
+        rc = attn_format_draw(o, h->o->format, &a, &look, err);
     attn_album_free(&a);
     attn_named_free(&layer);
     attn_named_free(&head);

@@ -216,7 +216,7 @@ static int check(const struct attn_lens *s, const char *format, struct attn_err 
     return rc ? rc : attn_run_check_tokens(s->model, s->tokens, NULL, err);
 }
 
-static int carry_out(struct attn_lens *s, struct attn_err *err)
+static int carry_out(struct attn_lens *s, struct attn_out *to, struct attn_err *err)
 {
     struct attn_out *out;
     const char *format = s->o->format ? s->o->format : "text";
@@ -229,19 +229,25 @@ static int carry_out(struct attn_lens *s, struct attn_err *err)
     if (!rc)
         rc = read_stream(s, err);
     if (!rc)
-        rc = attn_out_open(&out, s->o->path, err);
-    return rc ? rc : attn_out_end(out, attn_lens_write(out, s, err), err);
+        rc = attn_out_open_into(&out, to, s->o->path, err);
+    return rc ? rc : attn_out_end_into(out, to, attn_lens_write(out, s, err), err);
 }
 
-int attn_lens(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_lens_opts *o,
-              struct attn_err *err)
+int attn_lens_into(struct attn_out *to, const struct attn_model *m, const struct attn_tokens *tokens,
+                   const struct attn_lens_opts *o, struct attn_err *err)
 {
     struct attn_lens s = {.model = m, .tokens = tokens, .o = o};
-    int rc = carry_out(&s, err);
+    int rc = carry_out(&s, to, err);
     for (size_t i = 0; i < s.n; i++)
         free(s.point[i].x);
     free(s.point);
     free(s.cell);
     free(s.best);
     return rc;
+}
+
+int attn_lens(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_lens_opts *o,
+              struct attn_err *err)
+{
+    return attn_lens_into(NULL, m, tokens, o, err);
 }

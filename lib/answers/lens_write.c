@@ -365,7 +365,7 @@ static int make_picture(struct picture *p, const struct attn_lens *s, const stru
                           .text_len = s->o->text_len,
                                              .queries = &points->tokens, .keys = s->tokens, .edits = s->o->edits}};
     name_probability(p->whose, s, NULL);
-    int rc = attn_look_make(&p->look, &s->o->picture, err);
+    int rc = attn_format_look(&p->look, s->o->format, &s->o->picture, err);
     if (!p->look.chosen)
         p->look.palette = attn_palette_usual(true, false);
     if (!rc)
@@ -541,7 +541,7 @@ static int write_picture(struct attn_out *o, const struct attn_lens *s, const ch
         rc = make_picture(&p, s, &points, err);
     if (!rc)
         rc = !strcmp(format, "html") ? write_html(o, &p, &points, err)
-                                     : attn_format_find(format)->methods->draw(o, &p.album, &p.look, err);
+                                     : attn_format_draw(o, format, &p.album, &p.look, err);
     free_picture(&p);
     attn_named_free(&points);
     return rc;

@@ -234,7 +234,7 @@ static int write_json(struct attn_out *o, const struct report *p, struct attn_er
 
 /* ---- pictures ---- */
 
-static int draw(struct attn_out *o, const struct report *p, const struct attn_format *format, struct attn_err *err)
+static int draw(struct attn_out *o, const struct report *p, const char *format, struct attn_err *err)
 {
     char title[320], said[320], across[64];
     struct attn_info info;
@@ -244,7 +244,7 @@ static int draw(struct attn_out *o, const struct report *p, const struct attn_fo
     static const char *const nouns[] = {"layers", "heads", "positions"};
     struct attn_album a = {.model = info.name, .text = p->o->text, .text_len = p->o->text_len,
                            .edits = p->o->edits};
-    int rc = attn_look_make(&look, &p->o->picture, err);
+    int rc = attn_format_look(&look, format, &p->o->picture, err);
     if (!rc)
         rc = lay_out(&m, p, err);
     look.width = p->o->width;
@@ -270,7 +270,7 @@ static int draw(struct attn_out *o, const struct report *p, const struct attn_fo
     if (!rc)
         rc = attn_album_link(&a, err);
     if (!rc)
-        rc = format->methods->draw(o, &a, &look, err);
+        rc = attn_format_draw(o, format, &a, &look, err);
     attn_album_free(&a);
     free_matrices(&m);
     return rc;
@@ -281,7 +281,6 @@ static int draw(struct attn_out *o, const struct report *p, const struct attn_fo
 static int write_as(struct attn_out *o, const struct report *p, struct attn_err *err)
 {
     const char *name = p->o->format ? p->o->format : "text";
-    const struct attn_format *format = attn_format_find(name);
     if (!strcmp(name, "text"))
         return write_text(o, p, err);
     if (!strcmp(name, "json"))
@@ -291,15 +290,21 @@ static int write_as(struct attn_out *o, const struct report *p, struct attn_err 
     if (attn_subject_is_table(name))
         return attn_table_write(o, &rows, name, err);
     int rc = attn_format_check(name, ATTN_FORMAT_TABLE | ATTN_FORMAT_PICTURE, err);
-    return rc ? rc : draw(o, p, format, err);
+    return rc ? rc : draw(o, p, name, err);
 }
 
-int attn_patch_write(const struct attn_patch *p, const struct attn_patch_report_opts *o, struct attn_err *err)
+int attn_patch_write_into(struct attn_out *to, const struct attn_patch *p, const struct attn_patch_report_opts *o,
+                          struct attn_err *err)
 {
     struct attn_out *out = NULL;
     struct report report = {.o = o};
     attn_patch_get(p, &report.r);
     report.effects = report.r.metric_from != report.r.metric_text;
-    int rc = attn_out_open(&out, o->path, err);
-    return rc ? rc : attn_out_end(out, write_as(out, &report, err), err);
+    int rc = attn_out_open_into(&out, to, o->path, err);
+    return rc ? rc : attn_out_end_into(out, to, write_as(out, &report, err), err);
+}
+
+int attn_patch_write(const struct attn_patch *p, const struct attn_patch_report_opts *o, struct attn_err *err)
+{
+    return attn_patch_write_into(NULL, p, o, err);
 }

@@ -50,6 +50,14 @@ struct attn_answer_opts {
 enum {
     ATTN_OF_RUN = 1, ATTN_OF_LENS = 2, ATTN_OF_ATTRIBUTE = 4, ATTN_OF_HEADS = 8, ATTN_OF_PATCH = 16, ATTN_OF_PLOT = 32
 };
+/* As attn_ask_write, of all but run, into `to`. */
+struct attn_out;
+int attn_ask_write_to(struct attn_out *to, const struct attn_question *q, const char *what, const char *const *options,
+                      struct attn_err *err);
+/* Option i of `of`, apart from those of pictures, by its name; NULL: there are no more. */
+const char *attn_answer_option(size_t i, unsigned of);
+/* Document i that attn_ask_write_to writes; *of: what its options are of.  NULL: there are no more. */
+const char *attn_answer_document(size_t i, unsigned *of);
 /* Reads options for one kind of question: `of` is one of these bits, and `what` its name in messages. */
 int attn_answer_read(struct attn_answer_opts *out, const char *const *options, unsigned of, const char *what,
                      struct attn_err *err);

@@ -13,7 +13,7 @@
 #include "base/num.h"
 #include "base/strings.h"
 
-enum type { TEXT, SIZE, SIGNED, INT, REAL, FLAG, POINTS, WIDTH };
+enum type { TEXT, SIZE, SEED, SIGNED, INT, REAL, FLAG, POINTS, WIDTH };
 
 enum {
     LENS = ATTN_OF_LENS, ATTRIBUTE = ATTN_OF_ATTRIBUTE, HEADS = ATTN_OF_HEADS, PATCH = ATTN_OF_PATCH,
@@ -30,7 +30,7 @@ static const struct row { const char *name; size_t at; enum type type; unsigned 
     {"pos", AT(pos), SIGNED, ATTRIBUTE}, {"neurons", AT(neurons), SIZE, ATTRIBUTE},
     {"top", AT(top), SIZE, LENS | ATTRIBUTE | HEADS}, {"points", AT(all), POINTS, LENS},
     {"by", AT(by), TEXT, HEADS}, {"copying", AT(copying), FLAG, HEADS}, {"repeat", AT(repeat), SIZE, HEADS},
-    {"samples", AT(samples), SIZE, HEADS}, {"seed", AT(seed), SIZE, HEADS},
+    {"samples", AT(samples), SIZE, HEADS}, {"seed", AT(seed), SEED, HEADS},
     {"what", AT(what), TEXT, PATCH}, {"over", AT(over), TEXT, PATCH}, {"metric", AT(metric), TEXT, PATCH},
     {"method", AT(method), TEXT, PATCH},
     {"figure", AT(picture.figure), TEXT, DRAWN}, {"query", AT(picture.query), TEXT, DRAWN},
@@ -42,7 +42,14 @@ static const struct row { const char *name; size_t at; enum type type; unsigned 
     {"annotate", AT(picture.numbers), FLAG, DRAWN},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
-_Static_assert(sizeof(size_t) == sizeof(uint64_t), "seed is read as the sizes are");
+
+const char *attn_answer_option(size_t i, unsigned of)
+{
+    for (size_t k = 0; k < ROWS; k++)
+        if (rows[k].of & of && rows[k].at < AT(picture) && !i--)
+            return rows[k].name;
+    return NULL;
+}
 
 /* ---- values ------------------------------------------------------------------------------ */
 
@@ -79,7 +86,8 @@ static bool read_width(const char *value, double *mm)
 }
 
 static const char *const expected[] = {
-    [SIZE] = "a whole number", [SIGNED] = "a position such as 3 or, from the end, -1", [INT] = "digits after the point",
+    [SIZE] = "a whole number", [SEED] = "a whole number",
+    [SIGNED] = "a position such as 3 or, from the end, -1", [INT] = "digits after the point",
     [REAL] = "a number", [FLAG] = "no value", [POINTS] = "resid_post or all",
     [WIDTH] = "a width on paper as in 85mm, 8.5cm, 3.35in or 240pt"};
 
@@ -92,7 +100,12 @@ static bool set(void *to, enum type type, const char *value)
     switch (type) {
     case TEXT:   memcpy(to, &value, sizeof value); return true;
     case FLAG:   return false;
-    case SIZE:   return read_size(value, UINT64_MAX, (uint64_t *)to);
+    case SIZE:
+        if (!read_size(value, SIZE_MAX, &n))
+            return false;
+        *(size_t *)to = (size_t)n;
+        return true;
+    case SEED:   return read_size(value, UINT64_MAX, (uint64_t *)to);
     case SIGNED: return read_signed(value, (int64_t *)to);
     case INT:
         *(int *)to = read_size(value, ATTN_PRECISION_MOST, &n) ? (int)n : -1;

@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answers/answers.h"
+#include "answers/heads.h"
 #include "base/err.h"
 #include "base/strings.h"
 
-/* What is written, and to where. */
-struct writing { struct attn_asked_of *a; const struct attn_answer_opts *o; const char *path; };
+/* What is written, and to where: `to`, unless it is NULL. */
+struct writing { struct attn_asked_of *a; const struct attn_answer_opts *o; const char *path; struct attn_out *to; };
 
 static const char *text_of(const struct writing *w) { return w->a->q->text.text; }
 static size_t length_of(const struct writing *w) { return attn_input_length(&w->a->q->text); }
@@ -87,7 +89,7 @@ static int write_lens(const struct writing *w, struct attn_err *err)
         .top = o->top, .all = o->all, .format = o->format, .path = w->path, .picture = o->picture,
         .threads = a->plan.threads, .bf16 = a->plan.bf16, .kind = a->plan.kind, .observers = a->observers,
         .n_observers = a->n, .edits = a->edits};
-    return rc ? rc : attn_lens(a->q->model, a->tokens, &opts, err);
+    return rc ? rc : attn_lens_into(w->to, a->q->model, a->tokens, &opts, err);
 }
 
 static int write_attribute(const struct writing *w, struct attn_err *err)
@@ -108,7 +110,7 @@ static int write_attribute(const struct writing *w, struct attn_err *err)
         .foil = o->foil ? &foil : NULL, .pos = o->pos, .neurons = o->neurons, .top = o->top, .format = o->format,
         .path = w->path, .threads = a->plan.threads, .kind = a->plan.kind, .observers = a->observers,
         .n_observers = a->n, .edits = a->edits};
-    return rc ? rc : attn_attribute(a->q->model, a->tokens, &opts, err);
+    return rc ? rc : attn_attribute_into(w->to, a->q->model, a->tokens, &opts, err);
 }
 
 /* ---- heads ------------------------------------------------------------------------------- */
@@ -158,7 +160,7 @@ static int rank(const struct writing *w, const struct texts *t, struct attn_err 
         .format = o->format, .path = w->path, .about = *t->about ? t->about : NULL, .picture = o->picture,
         .repeat = t->repeated.n};
     if (!rc)
-        rc = attn_heads(&state, &opts, err);
+        rc = attn_heads_into(w->to, &state, &opts, err);
     attn_select_free(select);
     return rc;
 }
@@ -199,7 +201,7 @@ static int write_patch(const struct writing *w, struct attn_err *err)
         opts.picture.palette = "balance";                   /* effects have signs */
     int rc = attn_asked_patch(&patch, a, &ask, o->metric, err);
     if (!rc)
-        rc = attn_patch_write(patch, &opts, err);
+        rc = attn_patch_write_into(w->to, patch, &opts, err);
     attn_patch_free(patch);
     return rc;
 }
@@ -238,20 +240,20 @@ static int unknown(const char *name, struct attn_err *err)
 }
 
 static int answer(const struct document *d, const struct attn_question *q, const struct attn_answer_opts *o,
-                  const char *path, struct attn_err *err)
+                  struct attn_out *to, const char *path, struct attn_err *err)
 {
     struct attn_asked_of a;
     int rc = attn_asked_open(&a, q, d->how, err);
     if (!rc)
         rc = attn_asked_tokenizer(&a, true, err);
     if (!rc)
-        rc = d->write(&(struct writing){&a, o, path}, err);
+        rc = d->write(&(struct writing){&a, o, path, to}, err);
     attn_asked_close(&a);
     return rc;
 }
 
-int attn_ask_write(const struct attn_question *q, const char *what, const char *const *options, const char *path,
-                   struct attn_err *err)
+static int write_to(struct attn_out *to, const char *path, const struct attn_question *q, const char *what,
+                    const char *const *options, struct attn_err *err)
 {
     const struct document *d = find(what);
     struct attn_answer_opts o = {0};
@@ -260,7 +262,31 @@ int attn_ask_write(const struct attn_question *q, const char *what, const char *
     int rc = attn_answer_read(&o, options, d->of, d->name, err);
     if (!o.format)
         o.format = "json";
-    return rc ? rc : answer(d, q, &o, path, err);
+    if (!rc && to && d->write == write_run)
+        rc = attn_fail(err, ATTN_EUSAGE, "run: its formats are files of their own");
+    return rc ? rc : answer(d, q, &o, to, path, err);
+}
+
+int attn_ask_write(const struct attn_question *q, const char *what, const char *const *options, const char *path,
+                   struct attn_err *err)
+{
+    return write_to(NULL, path, q, what, options, err);
+}
+
+int attn_ask_write_to(struct attn_out *to, const struct attn_question *q, const char *what, const char *const *options,
+                      struct attn_err *err)
+{
+    return write_to(to, NULL, q, what, options, err);
+}
+
+const char *attn_answer_document(size_t i, unsigned *of)
+{
+    for (size_t k = 0; k < DOCUMENTS; k++)
+        if (documents[k].write != write_run && !i--) {
+            *of = documents[k].of;
+            return documents[k].name;
+        }
+    return NULL;
 }
 
 int attn_dump_draw(const struct attn_dump *d, const char *const *options, const char *path, struct attn_err *err)

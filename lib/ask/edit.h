@@ -40,6 +40,8 @@ struct attn_place {
 };
 
 enum attn_edit_op { ATTN_EDIT_SET, ATTN_EDIT_ADD, ATTN_EDIT_SUBTRACT, ATTN_EDIT_TIMES };
+enum { ATTN_EDIT_OPS = ATTN_EDIT_TIMES + 1 };
+extern const char *const attn_edit_op_names[ATTN_EDIT_OPS];         /* as they are written */
 
 enum attn_origin_form { ATTN_ORIGIN_FILE, ATTN_ORIGIN_TEXT, ATTN_ORIGIN_IDS, ATTN_ORIGIN_TEXTS, ATTN_ORIGIN_FROM };
 struct attn_origin {                    /* a SOURCE */

@@ -221,12 +221,14 @@ static int read_place(struct attn_reader *r)
     return rc;
 }
 
+const char *const attn_edit_op_names[ATTN_EDIT_OPS] = {
+    [ATTN_EDIT_SET] = "=", [ATTN_EDIT_ADD] = "+=", [ATTN_EDIT_SUBTRACT] = "-=", [ATTN_EDIT_TIMES] = "*="};
+
 static int read_op(struct attn_reader *r)
 {
-    static const char *const ops[] = {"=", "+=", "-=", "*="};
     skip_blanks(r);
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (take(r, ops[i])) {
+    for (size_t i = 0; i < ATTN_EDIT_OPS; i++)
+        if (take(r, attn_edit_op_names[i])) {
             r->e->op = (enum attn_edit_op)i;
             return ATTN_OK;
         }

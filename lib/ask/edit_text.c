@@ -138,9 +138,8 @@ static void put_value(struct attn_out *o, const struct attn_edit *e)
 
 static void put_edit(struct attn_out *o, const struct attn_edit *e)
 {
-    static const char *const ops[] = {" = ", " += ", " -= ", " *= "};
     put_place(o, e);
-    attn_out_str(o, ops[e->op]);
+    attn_out_printf(o, " %s ", attn_edit_op_names[e->op]);
     put_value(o, e);
 }
 

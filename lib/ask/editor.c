@@ -363,6 +363,14 @@ int attn_editor_more(struct attn_editor *e, size_t seq, const int32_t *ids, size
     return set_ids(&e->text[seq], e->text[seq].n, ids, n, err);
 }
 
+int attn_editor_skip(struct attn_editor *e, size_t seq, size_t first, struct attn_err *err)
+{
+    if (seq >= e->texts || first > e->text[seq].n)
+        return attn_fail(err, ATTN_EUSAGE, "the editor knows no text %zu of %zu tokens", seq, first);
+    e->text[seq].first = first;
+    return ATTN_OK;
+}
+
 int attn_editor_replay(struct attn_editor *e, size_t seq, struct attn_err *err)
 {
     if (seq >= e->texts || !e->text[seq].grows)

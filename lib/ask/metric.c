@@ -20,6 +20,16 @@
 enum { TERMS_MOST = 1024 };
 static const char *const kinds[ATTN_TERMS] = {"logit", "logprob", "prob", "rank"};
 
+const char *attn_metric_form(char text[ATTN_METRIC_FORM], size_t i)
+{
+    static const char *const whole[] = {"loss", "kl"};
+    if (i >= ATTN_TERMS + sizeof whole / sizeof *whole)
+        return NULL;
+    const bool term = i < ATTN_TERMS;
+    snprintf(text, ATTN_METRIC_FORM, "%s%s", term ? kinds[i] : whole[i - ATTN_TERMS], term ? "(TOKEN)" : "");
+    return text;
+}
+
 /* ---- reading ---- */
 
 struct reader { const char *text, *at; struct attn_err *err; };

@@ -37,6 +37,9 @@ struct attn_metric {
     float *reference;                   /* [V] kl: the last row of the reference's logits */
 };
 
+/* The i-th form that a metric may have, as in "logit(TOKEN)" or "loss"; NULL: there are no more.  Returns text. */
+enum { ATTN_METRIC_FORM = 24 };
+const char *attn_metric_form(char text[ATTN_METRIC_FORM], size_t i);
 /* What is wrong with it for any text: no logits, words that are not one token.  If it has no words, t may be NULL. */
 int attn_metric_check(const struct attn_metric *m, const struct attn_model *model, const struct attn_tokenizer *t,
                       struct attn_err *err);

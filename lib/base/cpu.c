@@ -240,12 +240,17 @@ static double left_v1(const char *dir)
 /* What a limit on the address space (ulimit -v) leaves of it. */
 static double left_to_map(const char *root)
 {
+#if defined(RLIMIT_AS)
     char dir[PATH];
     struct rlimit most;
     if (getrlimit(RLIMIT_AS, &most) || most.rlim_cur == RLIM_INFINITY)
         return INFINITY;
     snprintf(dir, sizeof dir, "%s/proc/self", root);
     return fmax(0, (double)most.rlim_cur - or_none(number_in(dir, "statm")) * (double)sysconf(_SC_PAGESIZE));
+#else
+    (void)root;
+    return INFINITY;
+#endif
 }
 
 size_t attn_memory_available_in(const char *root)

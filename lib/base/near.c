@@ -94,13 +94,6 @@ bool attn_near_means(const char *typed, size_t len, const char *name)
     return false;
 }
 
-const char *attn_near_word(size_t i, const char **name)
-{
-    const bool there = i < sizeof meanings / sizeof *meanings;
-    *name = there ? meanings[i].name : NULL;
-    return there ? meanings[i].word : NULL;
-}
-
 void attn_near_start(struct attn_near *n, const char *typed, size_t len)
 {
     n->work = 0;

@@ -21,9 +21,6 @@ struct attn_near { struct attn_letters typed; bool comparable; size_t work; };
 /* Whether a word that others use means this name, as "heatmap" means term, in any case. */
 bool attn_near_means(const char *typed, size_t len, const char *name);
 
-/* All of these, one after the other: word i, and the name it means; NULL: there are no more. */
-const char *attn_near_word(size_t i, const char **name);
-
 void attn_near_start(struct attn_near *n, const char *typed, size_t len);       /* valid UTF-8, like all names here */
 /* The distance; FAR if it is too large for a likely slip (about one in three letters is allowed) or not below
  * `below`, the distance of a better match. */

@@ -200,6 +200,17 @@ int attn_out_end(struct attn_out *o, int rc, struct attn_err *err)
     return rc;
 }
 
+int attn_out_open_into(struct attn_out **out, struct attn_out *to, const char *path, struct attn_err *err)
+{
+    *out = to;
+    return to ? ATTN_OK : attn_out_open(out, path, err);
+}
+
+int attn_out_end_into(struct attn_out *o, const struct attn_out *to, int rc, struct attn_err *err)
+{
+    return to ? rc : attn_out_end(o, rc, err);
+}
+
 int attn_out_commit_all(struct attn_out *const *o, size_t n, struct attn_err *err)
 {
     int rc = ATTN_OK;

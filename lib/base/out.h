@@ -26,6 +26,9 @@ int attn_out_commit(struct attn_out *o, struct attn_err *err);
 /* Commits if rc, the writer's code, is 0; closes; returns rc, or what went wrong here.  May be called with NULL if rc
  * is an error. */
 int attn_out_end(struct attn_out *o, int rc, struct attn_err *err);
+/* The same of what goes into `to`, whose end is not here, or where that is NULL, into a file. */
+int attn_out_open_into(struct attn_out **out, struct attn_out *to, const char *path, struct attn_err *err);
+int attn_out_end_into(struct attn_out *o, const struct attn_out *to, int rc, struct attn_err *err);
 /* Commits files that belong together, in this order, once all of them are written: until then none replaces its target.
  * NULL entries are skipped. */
 int attn_out_commit_all(struct attn_out *const *o, size_t n, struct attn_err *err);

@@ -96,16 +96,25 @@ static bool has(enum attn_bf16 method) { return (void)method, false; }
 enum attn_simd attn_cpu_widest(void) { return widest(); }
 bool attn_cpu_can(enum attn_bf16 method) { return method == ATTN_BF16_FLOATS || has(method); }
 
+static atomic_int simd_now;              /* the answer plus 1; 0: not determined yet */
+
 enum attn_simd attn_cpu_simd(void)
 {
-    static atomic_int chosen;           /* the answer plus 1; 0: not determined yet */
-    int known = atomic_load_explicit(&chosen, memory_order_relaxed);
+    int known = atomic_load_explicit(&simd_now, memory_order_relaxed);
     if (!known) {                       /* threads that race here get the same answer */
         int may = asked(), can = (int)attn_cpu_widest();
         known = 1 + (may >= 0 && may < can ? may : can);
-        atomic_store_explicit(&chosen, known, memory_order_relaxed);
+        atomic_store_explicit(&simd_now, known, memory_order_relaxed);
     }
     return (enum attn_simd)(known - 1);
+}
+
+bool attn_cpu_choose(bool generic)
+{
+#if defined(__wasm__)                   /* elsewhere kernels have been made, or not, by then */
+    atomic_store_explicit(&simd_now, 1 + (int)(generic ? ATTN_SIMD_GENERIC : attn_cpu_widest()), memory_order_relaxed);
+#endif
+    return generic == (attn_cpu_simd() == ATTN_SIMD_GENERIC);
 }
 
 enum attn_bf16 attn_cpu_bf16(void)

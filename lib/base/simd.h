@@ -16,6 +16,9 @@
 #elif defined(__aarch64__)
 #define ATTN_SIMD_SETS(DO) DO(GENERIC, generic) DO(NEON, neon)
 #define ATTN_SIMD_EXPECTED "neon or generic"
+#elif defined(__wasm__)                 /* its vectors have no fused multiply-add: `wasm` has the bits of one */
+#define ATTN_SIMD_SETS(DO) DO(GENERIC, generic) DO(WASM, wasm)
+#define ATTN_SIMD_EXPECTED "wasm or generic"
 #else
 #error "vectors of this architecture have no section in compute/lanes.h yet"
 #endif
@@ -26,6 +29,8 @@ enum attn_simd { ATTN_SIMD_SETS(ATTN_SIMD_ID) };
 
 enum attn_simd attn_cpu_simd(void);
 enum attn_simd attn_cpu_widest(void);           /* whatever the environment says */
+/* Whether numbers have the bits of `generic` from now on, or those of the others, as is asked. */
+bool attn_cpu_choose(bool generic);
 /* Fails if ATTN_SIMD is set to anything else, or LIBXSMM_TARGET to a value that libxsmm does not know. */
 int attn_cpu_check(struct attn_err *err);
 

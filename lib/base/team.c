@@ -91,7 +91,7 @@ static inline void rest(void)
 {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
-#else
+#elif defined(__aarch64__)
     __asm__ volatile("isb" : : : "memory");     /* takes about as long; yield takes no time */
 #endif
 }

@@ -276,7 +276,7 @@ static int open_sink(struct record_sink *s, const struct attn_writing *w, const 
     s->job.to = to;
     s->job.team = team;
     int rc = w->format->flags & ATTN_FORMAT_APART ? open_file(s, w, item->of.number, err) : ATTN_OK;
-    const struct attn_sink_methods *methods = w->format->methods;
+    const struct attn_sink_methods *methods = attn_format_methods(w->format);
     if (!rc && methods)
         rc = methods->open(&s->self, w->format, &s->job, err);
     if (!rc)
@@ -333,12 +333,13 @@ int attn_writing_live(struct attn_engine *e, const struct attn_item *item, struc
 static int write_index(const struct attn_writing *w, const struct attn_sink_job *job, struct attn_err *err)
 {
     const struct attn_format *index = stream_of(w->format);
+    const struct attn_sink_methods *methods = attn_format_methods(index);
     void *self;
-    int rc = index->methods->open(&self, index, job, err);
+    int rc = methods->open(&self, index, job, err);
     if (rc)
         return rc;
-    rc = index->methods->finish(self, err);
-    index->methods->close(self);
+    rc = methods->finish(self, err);
+    methods->close(self);
     return rc;
 }
 
@@ -351,7 +352,7 @@ static const char *failure_of(const struct attn_item *item)
 /* Whether grids are written as rows: to a table, which has a header, or for a summary. */
 static bool in_rows(const struct attn_writing *w)
 {
-    const struct attn_sink_methods *methods = stream_of(w->format)->methods;
+    const struct attn_sink_methods *methods = attn_format_methods(stream_of(w->format));
     return w->grids && (!methods || methods->header);
 }
 
@@ -377,7 +378,7 @@ static int write_line(const struct attn_writing *w, const struct attn_item *item
     if (w->format->flags & ATTN_FORMAT_SUMMARY)
         return attn_summary_line(w->summary, i, failed, job->to, job), ATTN_OK;
     if (failed)
-        return stream_of(w->format)->methods->failed(job->to, job, failed), ATTN_OK;
+        return attn_format_methods(stream_of(w->format))->failed(job->to, job, failed), ATTN_OK;
     int rc = live || w->format->flags & ATTN_FORMAT_STACK ? ATTN_OK : announce(w, item, i, job->to, err);
     return rc || inside ? rc : write_index(w, job, err);
 }
@@ -416,7 +417,7 @@ void attn_writing_lines_free(struct attn_record_lines *l)
 
 void attn_writing_header(const struct attn_writing *w, struct attn_out *stream)
 {
-    const struct attn_sink_methods *methods = stream_of(w->format)->methods;
+    const struct attn_sink_methods *methods = attn_format_methods(stream_of(w->format));
     if (in_rows(w))
         attn_grids_header(w->grids, stream);
     else if (!methods)

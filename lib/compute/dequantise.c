@@ -6,6 +6,9 @@
 
 enum { AT_ONCE = ATTN_BLOCK_MOST };
 
+#if defined(__wasm__)                   /* numbers are decoded alike */
+static const struct attn_dequantise_ops *ops(void) { return &attn_dequantise_generic; }
+#else
 static const struct attn_dequantise_ops *ops(void)
 {
 #define SET(id, name) &attn_dequantise_##name,
@@ -13,6 +16,7 @@ static const struct attn_dequantise_ops *ops(void)
 #undef SET
     return by_width[attn_cpu_simd()];
 }
+#endif
 
 static bool whole_units(enum attn_dtype type, size_t first, size_t n)
 {
@@ -43,7 +47,7 @@ void attn_dequantise_transpose(float *y, size_t ld, enum attn_dtype type, const 
 void attn_dequantise_stream(float *y, size_t ldy, const float *x, size_t ldx, enum attn_dtype type,
                             const void *const *row, size_t first, size_t n, size_t K, struct attn_prefetch *prefetch)
 {
-    if (n == 1 && whole_units(type, first, K)) {
+    if (n == 1 && ops()->of[type].one_row && whole_units(type, first, K)) {
         ops()->of[type].one_row(y, x, row, first, K, prefetch);
         return;
     }
@@ -52,7 +56,11 @@ void attn_dequantise_stream(float *y, size_t ldy, const float *x, size_t ldx, en
     for (size_t k = 0, some; k < K; k += some) {
         some = smaller(K - k, AT_ONCE);
         attn_dequantise_transpose(numbers, ATTN_DEQUANTISE_ROWS, type, row, first + k, some);
-        ops()->few_rows(y, ldy, x + k, ldx, numbers, n, some);
+        if (ops()->few_rows)
+            ops()->few_rows(y, ldy, x + k, ldx, numbers, n, some);
+        else
+            attn_vec_of(ATTN_F32)->stream(y, ldy, x + k, ldx, numbers, ATTN_DEQUANTISE_ROWS, n, some,
+                                          ATTN_DEQUANTISE_ROWS);
         prefetch_some(prefetch, rate);
     }
 }

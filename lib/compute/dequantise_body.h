@@ -249,14 +249,15 @@ UNIT(q6_k)
 
 /* ---- the functions ---- */
 
-#define FUNCTIONS(type, bytes, values, unit) \
+#define TRANSPOSES(type, bytes, values, unit) \
 static void transpose_##type(float *y, size_t ld, const void *const *row, size_t first, size_t n) \
 { \
     for (size_t k = 0; k < n; k += unit) { \
         const struct target to = {.y = y + k * ld, .ld = ld}; \
         unit_##type(all_same(0), &to, row, (first + k) / values * bytes, (first + k) % values / unit, keep_number); \
     } \
-} \
+}
+#define ONE_ROW(type, bytes, values, unit) \
 static void one_row_##type(float *y, const float *x, const void *const *row, size_t first, size_t n, \
                            struct attn_prefetch *prefetch) \
 { \
@@ -273,7 +274,18 @@ static void one_row_##type(float *y, const float *x, const void *const *row, siz
     DO(Q5_1, q5_1, 24, 32, 32) DO(Q8_0, q8_0, 34, 32, 32) DO(IQ4_NL, iq4_nl, 18, 32, 32) \
     DO(Q2_K, q2_k, 84, 256, HALF) DO(Q3_K, q3_k, 110, 256, HALF) DO(Q4_K, q4_k, 144, 256, HALF) \
     DO(Q5_K, q5_k, 176, 256, HALF) DO(Q6_K, q6_k, 210, 256, HALF)
-#define DEFINE(id, type, bytes, values, unit) FUNCTIONS(type, bytes, values, unit)
+#define DEFINE(id, type, bytes, values, unit) TRANSPOSES(type, bytes, values, unit)
+EACH_TYPE(DEFINE)
+#undef DEFINE
+
+#if defined(__wasm__)                   /* in little code: products take what was transposed */
+
+#define ROW(id, type, bytes, values, unit) [ATTN_##id] = {unit, transpose_##type, NULL},
+const struct attn_dequantise_ops TABLE = {.of = {EACH_TYPE(ROW)}};
+
+#else
+
+#define DEFINE(id, type, bytes, values, unit) ONE_ROW(type, bytes, values, unit)
 EACH_TYPE(DEFINE)
 #undef DEFINE
 
@@ -307,3 +319,5 @@ static void few_rows(float *y, size_t ldy, const float *x, size_t ldx, const flo
 
 #define ROW(id, type, bytes, values, unit) [ATTN_##id] = {unit, transpose_##type, one_row_##type},
 const struct attn_dequantise_ops TABLE = {.of = {EACH_TYPE(ROW)}, .few_rows = few_rows};
+
+#endif

@@ -27,6 +27,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__wasm__)
+#include <wasm_simd128.h>
 #else
 #include <arm_neon.h>
 #endif
@@ -42,8 +44,8 @@ enum { BELOW_HALF = 0x7fff };           /* of the last bit bf16 keeps; plus that
 #define BITS_OF_2_52 0x4330000000000000
 
 /* Arrays of vectors stay in registers only if the loops over them are unrolled.  With the checks of a sanitizer,
- * unrolled code takes minutes to compile. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+ * unrolled code takes minutes to compile; a page's is short rather than fast, but for its sums (products_small.h). */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__wasm__)
 #define UNROLL
 #elif !defined(__clang__)
 #define UNROLL _Pragma("GCC unroll 8")
@@ -51,6 +53,12 @@ enum { BELOW_HALF = 0x7fff };           /* of the last bit bf16 keeps; plus that
 #define UNROLL
 #else
 #define UNROLL _Pragma("unroll")
+#endif
+#if defined(__wasm__)
+#define UNROLL_SUMS _Pragma("unroll")
+#define LONG static __attribute__((noinline))
+#else
+#define LONG static inline              /* functions that are long, and called in several places */
 #endif
 /* For loops around unrolled ones: where a vector is four registers, that code is long, and no faster. */
 #if defined(__AVX2__)
@@ -256,43 +264,56 @@ static inline vu vu_min(vu x, vu y) { return (vu)choose((vu)(x < y), (vf)x, (vf)
 static inline vd lower(vf x) { return _mm_cvtps_pd(x); }
 static inline vd upper(vf x) { return _mm_cvtps_pd(_mm_movehl_ps(x, x)); }
 static inline vf joined(vd x, vd y) { return _mm_movelh_ps(_mm_cvtpd_ps(x), _mm_cvtpd_ps(y)); }
-/* Float16 to float32: each word has a float16 in its lower half, and 0 in the upper. */
-static inline vf vf_f16(vu x)
+typedef __m128i words8;
+static inline words8 no_words(void) { return _mm_setzero_si128(); }
+static inline words8 eight(const uint16_t *p) { return _mm_loadu_si128((const void *)p); }
+static inline vu low_four(words8 x, words8 y) { return (vu)_mm_unpacklo_epi16(x, y); }
+static inline vu high_four(words8 x, words8 y) { return (vu)_mm_unpackhi_epi16(x, y); }
+
+#elif defined(__wasm__)
+
+#if defined(ATTN_WASM)                 /* from the Makefile: the bits of a fused multiply-add, by fused.h */
+#define TARGET "wasm"
+#define FUSED true
+#else
+#define TARGET "generic"
+#define FUSED false
+#endif
+#define TILE_ROWS 3
+#define TILE_COLS 1
+static inline vf vf_root(vf x) { return (vf)wasm_f32x4_sqrt((v128_t)x); }
+static inline vf choose(lane_mask mask, vf x, vf y)
 {
-    const vu wider = (vu){0} + ((127 - 15) << 23), rest = x & 0x7fff, is_tiny = (vu)((vi)rest < 0x400);
-    const vf tiny = __builtin_convertvector((vi)rest, vf) * 0x1p-24f;
-    vu bits = (is_tiny & (vu)tiny) | (~is_tiny & ((rest << 13) + wider));
-    /* inf and NaN keep their payload, and a NaN becomes quiet, as the instructions of the other sets do it */
-    bits = (bits + ((vu)((vi)rest > 0x7bff) & wider)) | ((vu)((vi)rest > 0x7c00) & (1 << 22));
-    return (vf)(bits | (x ^ rest) << 16);
+    return (vf)wasm_v128_bitselect((v128_t)x, (v128_t)y, (v128_t)mask);
 }
-/* Not inlined: it is long, and is called in many places. */
-static __attribute__((noinline)) v16 f16_words(vu x, vu y, vu z, vu w)
+/* Their second operand, if one is NaN. */
+static inline vf vf_max(vf x, vf y) { return choose((vu)(x > y), x, y); }
+static inline vf vf_min(vf x, vf y) { return choose((vu)(x < y), x, y); }
+static inline vu vu_min(vu x, vu y) { return (vu)wasm_u32x4_min((v128_t)x, (v128_t)y); }
+static inline vd vd_max(vd x, vd y)
 {
-    return (v16){{vf_f16(x), vf_f16(y), vf_f16(z), vf_f16(w)}};
+    return (vd)wasm_v128_bitselect((v128_t)x, (v128_t)y, (v128_t)(x > y));
 }
-static inline v16 even_f16(v16 x)
+static inline bool any(lane_mask mask) { return wasm_v128_any_true((v128_t)mask); }
+static inline vd lower(vf x) { return (vd)wasm_f64x2_promote_low_f32x4((v128_t)x); }
+static inline vd upper(vf x) { return lower(__builtin_shufflevector(x, x, 2, 3, 2, 3)); }
+static inline vf joined(vd x, vd y)
 {
-    return f16_words((vu)x.v[0] & 0xffff, (vu)x.v[1] & 0xffff, (vu)x.v[2] & 0xffff, (vu)x.v[3] & 0xffff);
+    return __builtin_shufflevector((vf)wasm_f32x4_demote_f64x2_zero((v128_t)x),
+                                   (vf)wasm_f32x4_demote_f64x2_zero((v128_t)y), 0, 1, 4, 5);
 }
-static inline v16 odd_f16(v16 x)
-{
-    return f16_words((vu)x.v[0] >> 16, (vu)x.v[1] >> 16, (vu)x.v[2] >> 16, (vu)x.v[3] >> 16);
-}
-/* Words of a number of x and one of y above it. */
-static inline __m128i eight(const uint16_t *p) { return _mm_loadu_si128((const void *)p); }
-static inline vu low_four(__m128i x, __m128i y) { return (vu)_mm_unpacklo_epi16(x, y); }
-static inline vu high_four(__m128i x, __m128i y) { return (vu)_mm_unpackhi_epi16(x, y); }
-static inline v16 from_f16(const uint16_t *p)
-{
-    const __m128i zero = _mm_setzero_si128(), x = eight(p), y = eight(p + 8);
-    return f16_words(low_four(x, zero), high_four(x, zero), low_four(y, zero), high_four(y, zero));
-}
-static inline v16 from_bf16(const uint16_t *p)
-{
-    const __m128i zero = _mm_setzero_si128(), x = eight(p), y = eight(p + 8);
-    return (v16){{(vf)low_four(zero, x), (vf)high_four(zero, x), (vf)low_four(zero, y), (vf)high_four(zero, y)}};
-}
+#if defined(ATTN_WASM)
+#include "compute/fused.h"
+#else
+static inline vf vf_fma(vf x, vf y, vf z) { return x * y + z; }
+static inline vd vd_fma(vd x, vd y, vd z) { return x * y + z; }
+#endif
+typedef uint16_t words8 __attribute__((vector_size(16)));
+typedef uint16_t words8_anywhere __attribute__((vector_size(16), aligned(1), may_alias));
+static inline words8 no_words(void) { return (words8){0}; }
+static inline words8 eight(const uint16_t *p) { return *(const words8_anywhere *)p; }
+static inline vu low_four(words8 x, words8 y) { return (vu)__builtin_shufflevector(x, y, 0, 8, 1, 9, 2, 10, 3, 11); }
+static inline vu high_four(words8 x, words8 y) { return (vu)__builtin_shufflevector(x, y, 4, 12, 5, 13, 6, 14, 7, 15); }
 
 #else                                   /* AArch64 */
 
@@ -329,11 +350,50 @@ V16(odd_f16, (v16 x), vf_f16(vshrn_n_u32((vu)x.v[i], 16)))
 
 #endif
 
+#if !defined(__aarch64__)
+
+/* Float16 to float32: each word has a float16 in its lower half, and 0 in the upper. */
+static inline vf vf_f16(vu x)
+{
+    const vu wider = (vu){0} + ((127 - 15) << 23), rest = x & 0x7fff, is_tiny = (vu)((vi)rest < 0x400);
+    const vf tiny = __builtin_convertvector((vi)rest, vf) * 0x1p-24f;
+    vu bits = (is_tiny & (vu)tiny) | (~is_tiny & ((rest << 13) + wider));
+    /* inf and NaN keep their payload, and a NaN becomes quiet, as the instructions of the other sets do it */
+    bits = (bits + ((vu)((vi)rest > 0x7bff) & wider)) | ((vu)((vi)rest > 0x7c00) & (1 << 22));
+    return (vf)(bits | (x ^ rest) << 16);
+}
+/* Not inlined: it is long, and is called in many places. */
+static __attribute__((noinline)) v16 f16_words(vu x, vu y, vu z, vu w)
+{
+    return (v16){{vf_f16(x), vf_f16(y), vf_f16(z), vf_f16(w)}};
+}
+static inline v16 even_f16(v16 x)
+{
+    return f16_words((vu)x.v[0] & 0xffff, (vu)x.v[1] & 0xffff, (vu)x.v[2] & 0xffff, (vu)x.v[3] & 0xffff);
+}
+static inline v16 odd_f16(v16 x)
+{
+    return f16_words((vu)x.v[0] >> 16, (vu)x.v[1] >> 16, (vu)x.v[2] >> 16, (vu)x.v[3] >> 16);
+}
+/* low_four, high_four: words of a number of x and one of y above it. */
+static inline v16 from_f16(const uint16_t *p)
+{
+    const words8 zero = no_words(), x = eight(p), y = eight(p + 8);
+    return f16_words(low_four(x, zero), high_four(x, zero), low_four(y, zero), high_four(y, zero));
+}
+static inline v16 from_bf16(const uint16_t *p)
+{
+    const words8 zero = no_words(), x = eight(p), y = eight(p + 8);
+    return (v16){{(vf)low_four(zero, x), (vf)high_four(zero, x), (vf)low_four(zero, y), (vf)high_four(zero, y)}};
+}
+
+#endif
+
 static inline v16 quarters(const float *p, const float *q, const float *r, const float *s)
 {
     return (v16){{*(const anywhere *)p, *(const anywhere *)q, *(const anywhere *)r, *(const anywhere *)s}};
 }
-static inline v16 load_part(const float *p, size_t n, float fill)
+LONG v16 load_part(const float *p, size_t n, float fill)
 {
     float buf[LANES];
     for (size_t i = 0; i < LANES; i++)
@@ -342,7 +402,7 @@ static inline v16 load_part(const float *p, size_t n, float fill)
     memcpy(&to, buf, sizeof to);
     return to;
 }
-static inline void store_part(float *p, v16 x, size_t n)
+LONG void store_part(float *p, v16 x, size_t n)
 {
     float buf[LANES];
     memcpy(buf, &x, sizeof buf);
@@ -370,7 +430,24 @@ V16(sub, (v16 x, v16 y), x.v[i] - y.v[i])
 V16(mul, (v16 x, v16 y), x.v[i] * y.v[i])
 V16(quot, (v16 x, v16 y), x.v[i] / y.v[i])
 V16(root, (v16 x), vf_root(x.v[i]))
+#if defined(ATTN_WASM)                  /* long, and called in many places */
+static __attribute__((noinline)) v16 fma16(v16 x, v16 y, v16 z)
+{
+    EACH(x.v[i] = vf_fma(x.v[i], y.v[i], z.v[i]))
+    return x;
+}
+#else
 V16(fma16, (v16 x, v16 y, v16 z), vf_fma(x.v[i], y.v[i], z.v[i]))
+#endif
+/* Where the product is exact, or its rounding does not matter; and whether quotients are best made of fused
+ * multiply-adds. */
+#if defined(ATTN_WASM)
+V16(loose16, (v16 x, v16 y, v16 z), x.v[i] * y.v[i] + z.v[i])
+#define SHARES false
+#else
+static inline v16 loose16(v16 x, v16 y, v16 z) { return fma16(x, y, z); }
+#define SHARES FUSED
+#endif
 V16(max, (v16 x, v16 y), vf_max(x.v[i], y.v[i]))
 V16(min, (v16 x, v16 y), vf_min(x.v[i], y.v[i]))
 V16(where_neg, (v16 s, v16 x, v16 y), choose(is_neg(s.v[i]), x.v[i], y.v[i]))
@@ -400,7 +477,16 @@ D16(dadd, (d16 x, d16 y), x.v[i] + y.v[i])
 D16(dsub, (d16 x, d16 y), x.v[i] - y.v[i])
 D16(dmul, (d16 x, d16 y), x.v[i] * y.v[i])
 D16(dquot, (d16 x, d16 y), x.v[i] / y.v[i])
+#if defined(ATTN_WASM)
+static __attribute__((noinline)) d16 dfma(d16 x, d16 y, d16 z)
+{
+    for (int i = 0; i < 2 * LANES / IN; i++)
+        x.v[i] = vd_fma(x.v[i], y.v[i], z.v[i]);
+    return x;
+}
+#else
 D16(dfma, (d16 x, d16 y, d16 z), vd_fma(x.v[i], y.v[i], z.v[i]))
+#endif
 D16(dmax, (d16 x, d16 y), vd_max(x.v[i], y.v[i]))
 D16(dabs, (d16 x), (vd)((vl)x.v[i] & INT64_MAX))
 D16(dtimes_pow2, (d16 x, d16 n), (vd)((vl)x.v[i] + ((vl)n.v[i] << 52)))
@@ -466,7 +552,7 @@ static inline uint32_t smallest(v16 bits) { return vu_smallest((vu)ACROSS(vf_lea
 static inline v16 times_pow2_above(v16 y, v16 n, v16 x, v16 limit)
 {
     n = max(all(-208.0f), n);
-    v16 half = fma16(n, all(0.5f), all(MAGIC));
+    v16 half = loose16(n, all(0.5f), all(MAGIC));
     v16 rest = add(sub(n, sub(half, all(MAGIC))), all(MAGIC));
     return mul(mul(above(x, limit, y), pow2(half)), pow2(rest));
 }

@@ -6,7 +6,14 @@
 #ifndef ATTN_COMPUTE_PRODUCTS_BODY_H
 #define ATTN_COMPUTE_PRODUCTS_BODY_H
 
+#if defined(ATTN_WASM)
+#include "compute/products_fused.h"
+#endif
+#if defined(__wasm__)
+#include "compute/products_small.h"
+#else
 #include "compute/tile.h"
+#endif
 
 /* How weights are stored. */
 #define EACH_TYPE(DO) DO(f32, float) DO(f16, uint16_t) DO(bf16, uint16_t)
@@ -88,6 +95,10 @@ static struct lines last_lines(const void *const *row, size_t byte, size_t n)
 }
 EACH_TYPE(TRANSPOSE)
 #undef TRANSPOSE
+
+#if defined(__wasm__)
+EACH_TYPE(SMALL_PRODUCTS)
+#else
 
 /* ---- panels ---- */
 
@@ -260,4 +271,5 @@ static void stream_transposed_##t(float *y, size_t ldy, const float *x, size_t l
 EACH_TYPE(STREAM_TRANSPOSED)
 #undef STREAM_TRANSPOSED
 
+#endif
 #endif

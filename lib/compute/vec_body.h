@@ -38,7 +38,7 @@ static void vec_add_sum(float *y, const float *a, const float *b, size_t n)
 
 /* exp(x) = 2^n e^r with n whole and |r| <= ln(2)/2; e^r = 1 + r + r^2 P(r), P a minimax polynomial
  * (1.6e-10).  Results may be denormal.  Below -104 the result rounds to 0; x is at most 88.7. */
-static inline v16 exp_low(v16 x)
+LONG v16 exp_low(v16 x)
 {
     v16 n = sub(fma16(x, all(1.44269504f), all(MAGIC)), all(MAGIC));
     v16 r = fma16(n, all(-0.693359375f), x);            /* ln 2 in two parts, the first with short mantissa */
@@ -75,11 +75,11 @@ static float vec_max(const float *x, float s, size_t n, bool *finite)
     for (size_t i = 0; i < whole; i += LANES) {
         v16 e = mul(load(x + i), f);
         m = max(m, e);
-        nonfinite = fma16(e, none, nonfinite);
+        nonfinite = loose16(e, none, nonfinite);
     }
     if (whole < n) {
         m = max(m, mul(load_part(x + whole, n - whole, -INFINITY), f));
-        nonfinite = fma16(mul(load_part(x + whole, n - whole, 0), f), none, nonfinite);
+        nonfinite = loose16(mul(load_part(x + whole, n - whole, 0), f), none, nonfinite);
     }
     *finite = is_zero(nonfinite);
     return largest(m);
@@ -137,7 +137,7 @@ static void vec_normalise(float *x, double sum, size_t n)
     const float rounded = (float)sum;
     const v16 inverse = all(1 / rounded), minus = all(-rounded), by = all(rounded);
     size_t whole = n - n % LANES;
-    bool exact = FUSED && none_tiny(x, whole);
+    bool exact = SHARES && none_tiny(x, whole);
     for (size_t i = 0; i < whole; i += LANES)
         store(x + i, exact ? share(load(x + i), minus, inverse) : quot(load(x + i), by));
     if (whole < n)
@@ -194,7 +194,7 @@ static void vec_rmsnorm(float *y, const float *x, const float *w, float eps, siz
 
 /* ln x = e ln 2 + ln m, where x = m 2^e.  With f = m - 1 and s = f / (2 + f), |s| <= 0.172, ln m is 2 atanh(s) = 2 s
  * + s z Q(z), z = s^2, and 2 s is f - s f.  Q is a minimax polynomial (1.3e-18 of the whole). */
-static inline d16 log16(d16 x)
+LONG d16 log16(d16 x)
 {
     d16 e, m = dsplit(x, &e), f = dsub(m, dall(1)), s = dquot(f, dadd(m, dall(1))), z = dmul(s, s),
     q = dall(0.14796105556057478);
@@ -224,7 +224,7 @@ static void vec_attention_stats(double *entropy, double *distance, const float *
 
 /* e^x for x from -700 to 700, to 1 unit of 2^-52: x = n ln 2 + r, ln 2 in two parts, the first with so short a
  * mantissa that its product with n is exact; e^r by its series. */
-static inline d16 dexp16(d16 x)
+LONG d16 dexp16(d16 x)
 {
     static const double nth[] = {1 / 6227020800.0, 1 / 479001600.0, 1 / 39916800.0, 1 / 3628800.0, 1 / 362880.0,
                                  1 / 40320.0,
@@ -248,7 +248,7 @@ static double vec_exp_sum(const float *x, double top, size_t n)
 
 /* erfc(z) / 2 for z >= 0 is exp(-z^2) t Q(t) / 2 with t = 1 / (1 + z/2); Q is a minimax polynomial
  * (2e-8 relative for z up to 10).  Phi(x) = erfc(-x / sqrt(2)) / 2; bell is exp(-x^2 / 2). */
-static inline v16 phi16(v16 x, v16 *bell)
+LONG v16 phi16(v16 x, v16 *bell)
 {
     v16 z = max(mul(x, all(0.707106781f)), mul(x, all(-0.707106781f)));
     v16 t = quot(all(1.0f), fma16(z, all(0.5f), all(1.0f)));
@@ -275,7 +275,7 @@ static void vec_gelu(float *y, const float *x, size_t n)
     }
 }
 
-static inline v16 gelu_new16(v16 x)
+LONG v16 gelu_new16(v16 x)
 {
     v16 u = mul(all(-1.59576912f), mul(x, fma16(mul(x, x), all(0.044715f), all(1.0f))));    /* -2 sqrt(2/pi) */
     return quot(x, add(all(1.0f), exp16(u)));
@@ -287,7 +287,7 @@ static void vec_gelu_new(float *y, const float *x, size_t n)
         put(y + i, gelu_new16(get(x + i, n - i, 0)), n - i);
 }
 
-static inline v16 silu16(v16 x)
+LONG v16 silu16(v16 x)
 {
     return quot(x, add(all(1.0f), exp16(mul(x, all(-1.0f)))));
 }
@@ -334,7 +334,7 @@ static void vec_gelu_new_mul(float *y, const float *g, const float *x, size_t n)
 
 /* tanh(u) = u + u z Q(z), z = u^2, for small u: Q interpolates at Chebyshev's points (6e-10 relative).  Otherwise it is
  * 1 - 2 / (e^(2 |u|) + 1) with the sign of u. */
-static inline v16 tanh16(v16 u)
+LONG v16 tanh16(v16 u)
 {
     const v16 minus = mul(u, all(-1.0f)), size = max(minus, u);
     v16 z = mul(u, u), q = all(0.002292744816f);

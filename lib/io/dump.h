@@ -19,7 +19,8 @@
 #include "io/npy.h"
 #include "base/strings.h"
 
-#define ATTN_DUMP_LARGEST ((size_t)1 << 40)             /* bytes of the largest file we read */
+/* Bytes of the largest file we read. */
+#define ATTN_DUMP_LARGEST ((size_t)(SIZE_MAX < 1ull << 40 ? SIZE_MAX : 1ull << 40))
 
 struct attn_dumped {
     char *name;

@@ -231,7 +231,7 @@ static int measure(const struct reader *r, struct attn_st_tensor *t, const uint6
         if (dim[i] == 0)
             return attn_fail(r->err, ATTN_EFORMAT, "%s: dimension %d of tensor '%s' is 0, expected at least 1",
                              r->g->name, i, t->name);
-        t->shape[ndim - 1 - i] = (size_t)dim[i];
+        t->shape[ndim - 1 - i] = dim[i] < SIZE_MAX ? (size_t)dim[i] : SIZE_MAX;
     }
     attn_st_shape(shape, t->shape, ndim);
     if (!attn_st_elements(t->shape, ndim, 4, &t->count))

@@ -46,6 +46,8 @@ static int read_file(struct attn_course *c, const struct attn_lacking *given, st
                          c->format->what);
     int rc = attn_as_read(&c->as, given ? given->as : NULL, err);
     c->vocab = given ? given->vocab : NULL;
+    if (!rc && given && given->as && !(c->said = strdup(given->as)))
+        rc = no_memory(c, err);
     if (!rc)
         rc = c->format->open(c, err);
     c->vocab = NULL;
@@ -85,6 +87,8 @@ void attn_course_close(struct attn_course *c)
     cJSON_Delete(c->rules);
     attn_st_close(c->st);
     attn_map_close(&c->map);
+    free(c->said);
+    free(c->vocabulary);
     free(c->path);
     free(c->dir);
     free(c);

@@ -25,6 +25,8 @@ struct attn_course {
     cJSON *rules;                       /* of such a directory: how its matrices are stored; owned */
     struct attn_as as;                  /* what whoever opens it says of it; --as */
     const char *vocab;                  /* ... and --vocab, only while it is opened; NULL: nothing */
+    char *said, *vocabulary;            /* --as, as it was said; where the vocabulary is that is neither in the file nor
+                                         * beside it: NULL: nothing */
     struct attn_assumptions assumed;
     struct attn_st *st;                 /* tensors as the file names them, where its reader lists them; NULL: none */
     struct attn_course_file { const char *name; char *text; size_t len; } file[8];  /* made: config.json, ... */

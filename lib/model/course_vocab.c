@@ -212,14 +212,19 @@ static int take_beside(struct attn_course *c, const char *name, struct attn_err 
     return rc;
 }
 
-int attn_course_vocabulary(struct attn_course *c, const char *elsewhere, struct attn_err *err)
+/* A path that leads away from the file. */
+static int take_elsewhere(struct attn_course *c, const char *path, struct attn_err *err)
 {
     struct stat st;
-    const char *given = c->vocab;
-    if (given && stat(given, &st) == 0 && S_ISDIR(st.st_mode))
-        return take_directory(c, given, err);
-    if (given)
-        return take_vocabulary(c, given, err);
+    if (!(c->vocabulary = strdup(path)))
+        return attn_no_memory(err, path, "for a path");
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? take_directory(c, path, err) : take_vocabulary(c, path, err);
+}
+
+int attn_course_vocabulary(struct attn_course *c, const char *elsewhere, struct attn_err *err)
+{
+    if (c->vocab)
+        return take_elsewhere(c, c->vocab, err);
     if (attn_course_file(c, "tokenizer.json"))
         return ATTN_OK;
     if (has(c, "meta.pkl"))
@@ -231,6 +236,6 @@ int attn_course_vocabulary(struct attn_course *c, const char *elsewhere, struct 
     if (!other && has(c, sized))
         return take_beside(c, sized, err);
     if (!other && !has(c, "vocab.json") && elsewhere && exists(elsewhere))
-        return take_vocabulary(c, elsewhere, err);
+        return take_elsewhere(c, elsewhere, err);
     return has(c, "vocab.json") && !other ? take_beside(c, "vocab.json", err) : ATTN_OK;
 }

@@ -52,7 +52,7 @@ struct attn_album_without { size_t layer, head; double kl; struct attn_album_nex
 /* [queries] what comes next if the model ended there */
 struct attn_album_lens { int layer; struct attn_album_next *at; };
 
-/* The model itself, for a page that computes: sinks/live.h says what the bytes are. */
+/* The model itself, for a page that computes: sinks/live_pack.h says what the bytes are. */
 struct attn_album_live { unsigned char *packed; size_t n; };
 
 struct attn_album {

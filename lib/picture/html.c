@@ -1,16 +1,23 @@
 /* html.c - an album as a single page without external files.
  *
  * The page (picture/page/) is the same for every album, but for parts that few albums need: a template, styles and
- * scripts, with the numbers as JSON (page_data.h) in a block that is not a script.  Its content security policy admits
- * only what has the digest of our own style and scripts, and lets nothing be fetched.  In addition all text from
- * outside is escaped. */
+ * scripts, with the numbers as JSON (page_data.h) in a block that is not a script.  Its content security policy
+ * admits only what has the digest of our own style and scripts, and lets nothing be fetched; in a page that computes
+ * also WebAssembly, whose bytes a script compares with a digest in a script.  In addition all text from outside is
+ * escaped. */
 #include "picture/look.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "ask/scores.h"
 #include "base/embed.h"
+#include "base/err.h"
 #include "base/out.h"
+#include "base/sha256.h"
+#include "picture/page_engine.h"
 #include "picture/page_data.h"
 #include "picture/page_texts.h"
 
@@ -36,26 +43,18 @@ ATTN_EMBED(attn_page_derivation_js, "lib/picture/page/derivation.js");
 ATTN_EMBED(attn_page_copy_js, "lib/picture/page/copy.js");
 ATTN_EMBED(attn_page_without_js, "lib/picture/page/without.js");
 ATTN_EMBED(attn_page_lens_js, "lib/picture/page/lens.js");
-ATTN_EMBED(attn_page_numbers_js, "lib/picture/page/numbers.js");
-ATTN_EMBED(attn_page_softmax_js, "lib/picture/page/softmax.js");
-ATTN_EMBED(attn_page_unpack_js, "lib/picture/page/unpack.js");
-ATTN_EMBED(attn_page_kinds_js, "lib/picture/page/kinds.js");
-ATTN_EMBED(attn_page_attend_js, "lib/picture/page/attend.js");
-ATTN_EMBED(attn_page_decoder_js, "lib/picture/page/decoder.js");
-ATTN_EMBED(attn_page_encode_js, "lib/picture/page/encode.js");
-ATTN_EMBED(attn_page_near_js, "lib/picture/page/near.js");
-ATTN_EMBED(attn_page_spell_js, "lib/picture/page/spell.js");
-ATTN_EMBED(attn_page_parse_js, "lib/picture/page/parse.js");
-ATTN_EMBED(attn_page_edits_js, "lib/picture/page/edits.js");
-ATTN_EMBED(attn_page_session_js, "lib/picture/page/session.js");
+ATTN_EMBED(attn_page_engine_js, "lib/picture/page/engine.js");
+ATTN_EMBED(attn_page_answer_js, "lib/picture/page/answer.js");
+ATTN_EMBED(attn_page_bits_js, "lib/picture/page/bits.js");
 ATTN_EMBED(attn_page_live_js, "lib/picture/page/live.js");
 ATTN_EMBED(attn_page_liveviews_js, "lib/picture/page/liveviews.js");
 ATTN_EMBED(attn_page_liveheads_js, "lib/picture/page/liveheads.js");
+ATTN_EMBED(attn_page_liveasks_js, "lib/picture/page/liveasks.js");
 ATTN_EMBED(attn_page_page_js, "lib/picture/page/page.js");
 
 static bool without(const struct attn_album *a) { return a->n_without > 0; }
 static bool live(const struct attn_album *a) { return a->live != NULL; }
-static bool lens(const struct attn_album *a) { return a->n_lens > 0 || *a->no_lens; }
+static bool lens(const struct attn_album *a) { return a->n_lens > 0 || *a->no_lens || a->live; }
 
 struct part { const unsigned char *start, *end; bool (*needed)(const struct attn_album *); };       /* NULL: always */
 #define PART(symbol, needed) { symbol, symbol##_end, needed }
@@ -72,27 +71,19 @@ static const struct part scripts[] = {  /* in this order: each uses those before
     PART(attn_page_heads_js, NULL), PART(attn_page_derivation_js, NULL), PART(attn_page_copy_js, NULL),
     PART(attn_page_without_js, without),
     PART(attn_page_lens_js, lens),
-    PART(attn_page_numbers_js, live),
-    PART(attn_page_softmax_js, live),
-    PART(attn_page_unpack_js, live),
-    PART(attn_page_kinds_js, live),
-    PART(attn_page_attend_js, live),
-    PART(attn_page_decoder_js, live),
-    PART(attn_page_encode_js, live),
-    PART(attn_page_near_js, live),
-    PART(attn_page_spell_js, live),
-    PART(attn_page_parse_js, live),
-    PART(attn_page_edits_js, live),
-    PART(attn_page_session_js, live),
+    PART(attn_page_engine_js, live), PART(attn_page_answer_js, live), PART(attn_page_bits_js, live),
     PART(attn_page_page_js, NULL),
     PART(attn_page_live_js, live), PART(attn_page_liveviews_js, live), PART(attn_page_liveheads_js, live),
+    PART(attn_page_liveasks_js, live),
 };
 enum { STYLES = sizeof styles / sizeof styles[0], SCRIPTS = sizeof scripts / sizeof scripts[0] };
 
+enum { DIGEST_TEXT = 128 };
 struct page {
     struct attn_out *out;
     const struct attn_album *album;
     const struct attn_look *look;
+    char digest[DIGEST_TEXT];           /* of a page that computes: the script that knows the digest of its engine */
 };
 
 static int write_version(void *self, struct attn_out *o, struct attn_err *err)
@@ -151,6 +142,8 @@ static int write_scripts(void *self, struct attn_out *o, struct attn_err *err)
     const struct page *p = self;
     (void)o;
     (void)err;
+    if (live(p->album))
+        attn_out_printf(p->out, "<script>%s</script>\n", p->digest);
     write_parts(p, scripts, SCRIPTS, "<script>", "</script>\n");
     return ATTN_OK;
 }
@@ -171,6 +164,11 @@ static int write_policy(void *self, struct attn_out *o, struct attn_err *err)
     write_digests(p, styles, STYLES);
     attn_out_str(p->out, "; script-src");
     write_digests(p, scripts, SCRIPTS);
+    if (live(p->album)) {
+        const unsigned char *digest = (const unsigned char *)p->digest;
+        attn_policy_digest(p->out, &(struct attn_page_file){digest, digest + strlen(p->digest)});
+        attn_out_str(p->out, ATTN_POLICY_ENGINE);
+    }
     return ATTN_OK;
 }
 
@@ -216,6 +214,13 @@ static int write_texts(void *self, struct attn_out *o, struct attn_err *err)
     return attn_page_texts_end(&texts, o, err);
 }
 
+static void write_block(struct attn_out *o, const char *id, const unsigned char *bytes, size_t n)
+{
+    attn_out_printf(o, "<script type=\"application/octet-stream\" id=\"%s\">", id);
+    attn_out_base64(o, bytes, n);
+    attn_out_str(o, "</script>\n");
+}
+
 static int write_live(void *self, struct attn_out *o, struct attn_err *err)
 {
     const struct page *p = self;
@@ -224,10 +229,43 @@ static int write_live(void *self, struct attn_out *o, struct attn_err *err)
     const struct attn_album_live *live = p->album->live;
     if (!live)
         return ATTN_OK;
-    attn_out_str(p->out, "<script type=\"application/octet-stream\" id=\"packed\">");
-    attn_out_base64(p->out, live->packed, live->n);
-    attn_out_str(p->out, "</script>\n");
+    size_t n;
+    const unsigned char *engine = attn_engine_module(&n);
+    write_block(p->out, "packed", live->packed, live->n);
+    write_block(p->out, "engine", engine, n);
     return ATTN_OK;
+}
+
+/* SHA-256 of the engine as it is when it is unpacked; of nothing, if there is none. */
+static int digest_engine(char hex[65], struct attn_err *err)
+{
+    enum { PIECE = 1 << 16 };
+    size_t n;
+    unsigned char *piece = malloc(PIECE);
+    z_stream z = {.next_in = (z_const Bytef *)attn_engine_module(&n)};
+    struct attn_sha256 sum;
+    z.avail_in = (uInt)n;
+    int rc = piece ? inflateInit(&z) : Z_MEM_ERROR;
+    attn_sha256_start(&sum);
+    while (rc == Z_OK && n) {
+        z.next_out = piece;
+        z.avail_out = PIECE;
+        rc = inflate(&z, Z_NO_FLUSH);
+        attn_sha256_add(&sum, piece, PIECE - z.avail_out);
+    }
+    inflateEnd(&z);
+    free(piece);
+    attn_sha256_end(&sum, hex);
+    return rc == Z_STREAM_END || (rc == Z_OK && !n) ? ATTN_OK : attn_no_memory(err, NULL, "for the engine of a page");
+}
+
+/* The engine's own bytes are checked against this, which the policy's digest of the script vouches for. */
+static int say_digest(struct page *p, struct attn_err *err)
+{
+    char hex[65];
+    int rc = digest_engine(hex, err);
+    snprintf(p->digest, sizeof p->digest, "\"use strict\"; const ENGINE_DIGEST = \"%s\";", rc ? "" : hex);
+    return rc;
 }
 
 int attn_html_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err)
@@ -237,5 +275,6 @@ int attn_html_write(struct attn_out *o, const struct attn_album *a, const struct
         {"data", write_data}, {"texts", write_texts}, {"live", write_live}, {"scripts", write_scripts}, {NULL, NULL}};
     const struct attn_page_file template = {attn_page_html, attn_page_html_end};
     struct page page = {.out = o, .album = a, .look = look};
-    return attn_template_write(o, &template, slots, &page, look->language, err);
+    int rc = live(a) ? say_digest(&page, err) : ATTN_OK;
+    return rc ? rc : attn_template_write(o, &template, slots, &page, look->language, err);
 }

@@ -9,12 +9,12 @@
 #include "base/utf8.h"
 #include "picture/page_pack.h"
 #include "picture/page_ranking.h"
-#include "text/label.h"
+#include "text/token_json.h"
+#include "trace/trace.h"
 
 enum {
     EXACT_BYTES = 1 << 20,              /* of all numbers together as float32 */
     FINE_NUMBERS = 3 << 20,             /* more than these have coarse codes: 144 heads of 200 tokens */
-    SPELT = 60,                         /* columns of a token whose bytes are spelt */
     MANY_COLUMNS = 4096                 /* of numbered columns: the width of the widest MLPs */
 };
 
@@ -58,38 +58,6 @@ static void put_size(struct attn_out *o, const char *key, size_t x)
     attn_out_u64(o, x);
 }
 
-/* The text of a token; NULL: it has none.  JSON cannot tell bytes that are no UTF-8 apart, so such a text is spelt, or
- * read as a part of its character, too. */
-static void put_label(struct attn_out *o, struct attn_label l)
-{
-    put_key(o, "label");
-    put_string(o, l.text, l.bytes);
-}
-
-static void put_text(struct attn_out *o, const char *s, size_t len)
-{
-    put_key(o, "text");
-    put_string(o, s, len);
-    if (!s || attn_utf8_valid(s, len) == len)
-        return;
-    put_label(o, attn_label_text(s, len, SPELT));
-}
-
-static void put_token(struct attn_out *o, const struct attn_token *t)
-{
-    attn_out_printf(o, "{\"id\":%d", (int)t->id);
-    if (t->parts) {
-        put_key(o, "text");
-        put_string(o, t->text, t->text_len);
-        put_label(o, attn_label_token(t, SPELT));
-    } else {
-        put_text(o, t->known ? t->text : NULL, t->text_len);
-    }
-    put_size(o, "start", t->start);
-    put_size(o, "end", t->end);
-    attn_out_char(o, '}');
-}
-
 static void put_tokens(struct attn_out *o, const char *key, const struct attn_tokens *t)
 {
     put_key(o, key);
@@ -99,7 +67,7 @@ static void put_tokens(struct attn_out *o, const char *key, const struct attn_to
     }
     for (size_t i = 0; i < t->n; i++) {
         attn_out_char(o, i ? ',' : '[');
-        put_token(o, &t->tok[i]);
+        attn_token_json(o, &t->tok[i]);
     }
     attn_out_str(o, t->n ? "]" : "[]");
 }
@@ -110,7 +78,7 @@ static void put_likeliest(struct attn_out *o, const struct attn_album_next *next
     for (size_t i = 0; i < next->n; i++) {
         attn_out_str(o, i ? ",{\"id\":" : "{\"id\":");
         attn_out_u64(o, (uint64_t)next->of[i].id);
-        put_text(o, next->of[i].text, next->of[i].len);
+        attn_token_text_json(o, next->of[i].text, next->of[i].len);
         put_key(o, "p");
         attn_out_f32(o, (float)next->of[i].p);
         attn_out_char(o, '}');
@@ -251,6 +219,45 @@ static void put_heads(struct attn_out *o, const struct attn_sheet *s)
     attn_out_str(o, s->n ? "]" : "[]");
 }
 
+/* ---- what a sheet is to the page, so that no script need know a name ---- */
+
+static const struct part { int act; const char *part; } parts[] = {     /* of a weight, as it is explained */
+    {ATTN_ACT_PATTERN, "weight"}, {ATTN_ACT_Q, "query"}, {ATTN_ACT_K, "key"},
+    {ATTN_ACT_DOTS, "product"}, {ATTN_ACT_SCORES, "score"},
+};
+enum { PARTS = sizeof parts / sizeof parts[0] };
+
+static bool is_of(const struct attn_sheet *s, int act) { return !strcmp(s->kind, attn_act_tail(act)); }
+
+static void put_part(struct attn_out *o, const struct attn_sheet *s)
+{
+    const char *part = NULL;
+    for (size_t i = 0; i < PARTS; i++)
+        if (is_of(s, parts[i].act))
+            part = parts[i].part;
+    put_key(o, "part");
+    put_name(o, part);
+    put_bool(o, "beside", is_of(s, ATTN_ACT_CONTEXT));
+    put_bool(o, "shared", s->shared);
+    put_key(o, "sight");
+    attn_out_str(o, s->sight == ATTN_NO_SIGHT ? "null" : s->sight == ATTN_ONE_IS_SEEN ? "1" : "0");
+}
+
+/* A kind in a list: what is of attention needs no word for that, but for its output, as that of the MLP is one, too. */
+static const char *shorter(const char *kind)
+{
+    return !strncmp(kind, "attn.", 5) && strncmp(kind + 5, "out", 3) ? kind + 5 : kind;
+}
+
+/* The command that shows all that a weight comes from. */
+static void put_explains(struct attn_out *o)
+{
+    attn_out_str(o, ",\"explains\":\"run --show ");
+    for (size_t i = 0; i < PARTS; i++)
+        attn_out_printf(o, "%s%s", i ? "," : "", attn_act_short(parts[i].act));
+    attn_out_char(o, '"');
+}
+
 /* The word that the axes have after `side`; null: they say nothing of it. */
 static void put_axis(struct attn_out *o, const char *key, const char *axes, const char *side)
 {
@@ -330,6 +337,9 @@ static void put_sheet(struct attn_out *o, const struct pages *pages, const struc
     const struct attn_sheet *s = p->sheet;
     attn_out_str(o, "{\"kind\":");
     put_name(o, s->kind);
+    put_key(o, "short");
+    put_name(o, shorter(s->kind));
+    put_part(o, s);
     put_key(o, "title");
     put_name(o, s->title);
     put_key(o, "layer");
@@ -374,7 +384,7 @@ static void put_left_out(struct attn_out *o, const struct attn_album *a)
     for (size_t i = 0; i < a->n; i++)
         if (left_out(&a->sheet[i])) {
             attn_out_str(o, any ? "," : "");
-            put_name(o, a->sheet[i].kind);
+            put_name(o, shorter(a->sheet[i].kind));
             any = true;
         }
     attn_out_char(o, ']');
@@ -400,6 +410,9 @@ static void put_page(struct attn_out *o, const struct pages *p)
     put_without(o, a);
     put_lens(o, a);
     attn_page_ranking_write(o, a);
+    put_explains(o);
+    if (a->live)
+        attn_out_str(o, ",\"editExample\":\"L1H2[pos=-1] *= 0.5\"");
     put_look(o, p->look);
     put_left_out(o, a);
     put_palettes(o);

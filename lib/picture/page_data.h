@@ -4,21 +4,26 @@
  *      "next": [token and "p", ...], "noNext": why there are none, if that is odd,
  *      "edits": ["L1H2 = 0", ...], "without": [{"layer", "head", "kl", "next"}, ...],
  *      "lens": [{"layer", "at": [[token and "p", ...] after each query]}, ...], "noLens": likewise,
- *      "ranking": {"rule": {"times", "above", "rows"}, "scores": [{"name", "brief", "help"}, ...],
+ *      "ranking": {"scores": [{"name", "brief", "help"}, ...],
  *                  "heads": [{"layer", "head", "role", "shares": [...]}, ...]},
  *      "palettes": {"viridis": {"colours", "diverges"}, ...}, "headColours": ["1f77b4", ...],
  *      "look": {"palette": "paper" if none was chosen, "scale": likewise "auto", "hideFirst", "cell", "manyKeys",
  *      "merge"},
+ *      "explains": the command that shows all a weight comes from,
+ *      "editExample": an edit to begin with, of a page that computes,
  *      "leftOut": ["logits", ...], "sheets": [sheet, ...], "masks": [[run, ...], ...], "data": ["base64", ...]}
  *
- * Edits, what comes next without each head, the lens and the ranking are there only if there are any.  The ranking has
- * what a run knows of its heads (ask/scores.h): the scores that are shares of the attention, null where no row offers
- * one, the main role of each head, null if it has none, and the rule it is named by, for pages that compute; of two
- * heads and more of a text that looks at itself, if no weight is negative.  A token is {"id", "text", "start", "end"},
- * its id -1 if that is unknown; "keys" is null if they are the queries.  A sheet is {"kind", "title", "layer", "name",
- * "heads", "rows", "cols", "keys", "ofKeys", "beyond", "mask", "masks", "type"}, where "name" replaces the layer.
- * "mask" is which of the masks it has, null if none is known, as lengths of runs over its rows, what queries see first;
- * with "masks" each matrix has its own.  Its numbers are the string at the same position in "data":
+ * Edits, what comes next without each head, the lens and the ranking are there only if there are any.  The ranking
+ * has what a run knows of its heads (ask/scores.h): the scores that are shares of the attention, null where no row
+ * offers one, the main role of each head, null if it has none, of two heads and more of one text that looks at
+ * itself, if no weight is negative.  A token is {"id", "text", "start", "end"}, its id -1 if that is unknown; "keys"
+ * is null if they are the queries.  A sheet is {"kind", "short", "part", "beside", "shared", "sight", "title",
+ * "layer", "name", "heads", "rows", "cols", "keys", "ofKeys", "beyond", "mask", "masks", "type"}, where "name"
+ * replaces the layer.  No script knows an activation by its name: "part" says what a sheet is to a weight ("weight",
+ * "query", "key", "product", "score"; null: nothing), "beside" that heads lie side by side in its rows, "shared" that
+ * its heads are key/value heads, "sight" which number of two says that a key is seen. "mask" is which of the masks it
+ * has, null if none is known, as lengths of runs over its rows, what queries see first; with "masks" each matrix has
+ * its own.  Its numbers are the string at the same position in "data":
  *
  *     little-endian float32 ("type": "f32") if all sheets together fit 1 MiB, else codes of 16 bits, or of 14 if there
  *     are very many ("u16"), deflated (page_pack.h), where a number is "low" + "step" * code, and 65535, 65534 and

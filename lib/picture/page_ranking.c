@@ -65,9 +65,7 @@ void attn_page_ranking_write(struct attn_out *o, const struct attn_album *a)
     if (!ranks(a))
         return;
     key(o, "ranking");
-    attn_out_printf(o, "{\"rule\":{\"times\":%g,\"above\":%g,\"rows\":%d}", ATTN_ROLE_TIMES, ATTN_ROLE_ABOVE,
-                    ATTN_ROLE_ROWS);
-    key(o, "scores");
+    attn_out_str(o, "{\"scores\":");
     char before = '[';
     for (const struct attn_head_score *c = NULL; (c = next_share(a, c)); before = ',') {
         attn_out_printf(o, "%c{\"name\":", before);

@@ -15,6 +15,9 @@ struct attn_page_slot { const char *name; int (*write)(void *self, struct attn_o
 
 /* What every policy begins with. */
 #define ATTN_POLICY "default-src 'none'; base-uri 'none'; form-action 'none'; "
+/* What that of a page that computes goes on with after the digests of its scripts: WebAssembly may be compiled, and a
+ * worker be made of a text that a script has. */
+#define ATTN_POLICY_ENGINE " 'wasm-unsafe-eval'; worker-src blob:"
 /* " 'sha256-...'" of a style or a script. */
 void attn_policy_digest(struct attn_out *o, const struct attn_page_file *p);
 /* slots: the last name is NULL; each name of the template is one of them. */

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "base/strings.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,9 +15,9 @@ enum { NUMBERS = 3 };
 
 /* A number of a kind: its letter, where it is stored, its smallest and largest value, and, where one of each kind is
  * listed, how many halves of the number of keys to see it is. */
-struct number { char letter; size_t at; uint64_t least, most; unsigned halves; };
-_Static_assert(sizeof(size_t) == sizeof(uint64_t), "numbers of a kind are stored alike");
-#define NUMBER(letter, member, least, most, halves) {letter, offsetof(struct attn_kind, member), least, most, halves}
+struct number { char letter; size_t at, size; uint64_t least, most; unsigned halves; };
+#define NUMBER(letter, member, least, most, halves) \
+    {letter, offsetof(struct attn_kind, member), sizeof ((struct attn_kind *)0)->member, least, most, halves}
 static const struct number W = NUMBER('W', w, 1, INT32_MAX, 2), S = NUMBER('S', s, 1, INT32_MAX, 2),
                            R = NUMBER('R', r, 0, INT32_MAX, 1), B = NUMBER('B', b, 1, INT32_MAX, 2),
                            SEED = NUMBER('N', seed, 0, UINT64_MAX, 0);
@@ -78,13 +79,13 @@ static const struct number *number(const struct attn_kind_row *row, size_t i)
 
 static void set(struct attn_kind *k, const struct number *n, uint64_t x)
 {
-    memcpy((char *)k + n->at, &x, sizeof x);
+    memcpy((char *)k + n->at, &x, n->size);             /* the lowest bytes come first */
 }
 
 static uint64_t get(const struct attn_kind *k, const struct number *n)
 {
-    uint64_t x;
-    memcpy(&x, (const char *)k + n->at, sizeof x);
+    uint64_t x = 0;
+    memcpy(&x, (const char *)k + n->at, n->size);
     return x;
 }
 
@@ -145,6 +146,28 @@ int attn_kind_parse(struct attn_kind *k, const char *text, struct attn_err *err)
     if (!rc)
         *k = read;
     return rc;
+}
+
+/* A larger factor would take the scores of ordinary models out of float32's range. */
+static const double LARGEST = 1e30;
+
+int attn_scale_parse(struct attn_kind *k, const char *text, struct attn_err *err)
+{
+    const size_t len = strlen(text);
+    double x = 0;
+    const bool none = !strcmp(text, "none"), sqrt = !strcmp(text, "sqrt");
+    if (!none && !sqrt && (!attn_num_parse_f64(text, len, &x) || isnan(x)))
+        return attn_fail(err, ATTN_EUSAGE,
+                         "--scale: '%.*s' is not none, sqrt or a number", attn_shown(text, len), text);
+    if (!(fabs(x) <= LARGEST))
+        return attn_fail(err, ATTN_EUSAGE,
+                         "--scale: %.*s is not in -%g..%g", attn_shown(text, len), text, LARGEST, LARGEST);
+    if (k->form == ATTN_LINEAR)
+        return attn_fail(err, ATTN_EUSAGE, "--scale and --attention linear do not go together: linear attention has no "
+                                           "scale");
+    k->scaling = none ? ATTN_SCALE_NONE : sqrt ? ATTN_SCALE_SQRT : ATTN_SCALE_VALUE;
+    k->scale = none || sqrt ? 0 : x;
+    return ATTN_OK;
 }
 
 int attn_kind_check(const struct attn_kind *k, struct attn_err *err)

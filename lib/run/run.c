@@ -268,15 +268,28 @@ void attn_kv_free(struct attn_kv *kv)
     free(kv);
 }
 
+/* The first n keys and values of each head, where the caches have room for different numbers of them. */
+static void copy_keys(struct attn_kv *to, const struct attn_kv *from, size_t n)
+{
+    const struct attn_dims *d = from->n;
+    const size_t there = attn_keys_size(to->capacity, d->dh, d->dv);
+    const size_t here = attn_keys_size(from->capacity, d->dh, d->dv);
+    for (size_t i = 0; i < d->L * d->Hkv; i++) {
+        struct attn_keys t = attn_keys_in(to->keys + i * there, to->capacity, d->dh, d->dv);
+        const struct attn_keys f = attn_keys_in(from->keys + i * here, from->capacity, d->dh, d->dv);
+        memcpy(t.k, f.k, up(n, ATTN_PANEL) * d->dh * sizeof *t.k);
+        memcpy(t.v, f.v, n * f.ldv * sizeof *t.v);
+    }
+}
+
 int attn_kv_copy(struct attn_kv *to, const struct attn_kv *from, size_t n, struct attn_err *err)
 {
     const struct attn_dims *d = from->n;
-    if (to->n != d || to->capacity != from->capacity || n > from->length)
-        return attn_fail(err, ATTN_EUSAGE, "a cache can be copied to one for as many tokens of the same model, up to "
-                                           "the %zu it has",
-                         from->length);
+    if (to->n != d || n > to->capacity || n > from->length)
+        return attn_fail(err, ATTN_EUSAGE, "a cache can be copied to one of the same model that has room for it, up to "
+                                           "the %zu it has", from->length);
     if (to != from) {
-        memcpy(to->keys, from->keys, d->L * d->Hkv * attn_keys_size(from->capacity, d->dh, d->dv) * sizeof *to->keys);
+        copy_keys(to, from, n);
         memcpy(to->state, from->state, d->L * d->Hkv * attn_linear_size(d->dh, d->dv) * sizeof *to->state);
     }
     to->length = n;

@@ -202,6 +202,11 @@ static int take_labels(struct plot *p, struct attn_err *err)
     return rc;
 }
 
+static const struct attn_sink_methods *methods_of(const struct plot *p)
+{
+    return attn_format_methods(attn_format_find(p->o->format));
+}
+
 /* ---- words ---- */
 
 /* From here on rows and columns are called by words, unless a page merges them itself. */
@@ -213,7 +218,7 @@ static int find_words(struct plot *p, struct attn_err *err)
     if (p->dump->steps)
         return attn_fail(err, ATTN_EUSAGE,
                          "%s: --words merges the patterns of one run, not a history of training", p->o->title);
-    if (attn_format_find(p->o->format)->methods->merges)
+    if (methods_of(p)->merges)
         return ATTN_OK;
     int rc = attn_words_make(&p->query_words, &p->queries, NULL, 0, err);
     if (!rc)
@@ -376,7 +381,7 @@ enum { FRAMES = 8, FRAMES_OF_PAGE = 100 };
 
 static bool is_page(const struct plot *p)
 {
-    return p->dump->steps && attn_format_find(p->o->format)->methods->draw == attn_html_write;
+    return p->dump->steps && methods_of(p)->draw == attn_html_write;
 }
 
 static size_t times(const struct plot *p)
@@ -501,7 +506,7 @@ static int fill(struct plot *p, struct attn_err *err)
 }
 
 /* Of times left out, characters that are boxes and pictures that show next to nothing, the first counts more. */
-static void note(char *text, const struct plot *p, const struct attn_format *format, const struct attn_look *look)
+static void note(char *text, const struct plot *p, const struct attn_look *look)
 {
     size_t n = p->dump->steps ? p->dump->n_steps : 0;
     *text = '\0';
@@ -510,11 +515,11 @@ static void note(char *text, const struct plot *p, const struct attn_format *for
                  "%zu of %zu steps are shown, evenly spread; --frames %zu shows all", times(p), n, n);
     else if (look->lacks->n)
         attn_lacks_text(text, ATTN_PLOT_NOTE, look->lacks, ".svg or .html");
-    else if (!format->methods->next)
+    else if (!methods_of(p)->next)
         attn_album_low_contrast(text, &p->album, look);
 }
 
-static int draw(const struct plot *p, const struct attn_format *format, struct attn_err *err)
+static int draw(const struct plot *p, struct attn_err *err)
 {
     struct attn_look look;
     struct attn_lacks lacks = {.n = 0};
@@ -526,11 +531,11 @@ static int draw(const struct plot *p, const struct attn_format *format, struct a
     if (!rc)
         rc = attn_out_open(&out, p->o->path, err);
     if (!rc)
-        rc = (is_page(p) ? attn_history_write : format->methods->draw)(out, &p->album, &look, err);
+        rc = (is_page(p) ? attn_history_write : methods_of(p)->draw)(out, &p->album, &look, err);
     if (!rc)
         rc = attn_out_commit(out, err);
     if (!rc && p->o->note)
-        note(p->o->note, p, format, &look);
+        note(p->o->note, p, &look);
     attn_out_close(out);
     return rc;
 }
@@ -564,7 +569,7 @@ int attn_plot(const struct attn_dump *d, const struct attn_plot_opts *o, struct 
     if (!rc)
         rc = attn_album_link(&p.album, err);
     if (!rc)
-        rc = draw(&p, format, err);
+        rc = draw(&p, err);
     clear(&p);
     return rc;
 }

@@ -4,96 +4,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/err.h"
 #include "base/out.h"
 #include "compute/vec.h"
 #include "model/model.h"
-#include "sinks/live.h"
 #include "sinks/merge_words.h"
 #include "text/whole_words.h"
 #include "trace/trace.h"
-
-/* ---- the formats ----------------------------------------------------------------------- */
-
-enum {
-    RUN = ATTN_FORMAT_RUN, LINES = ATTN_FORMAT_LINES, APART = ATTN_FORMAT_APART, STACK = ATTN_FORMAT_STACK,
-    SUMMARY = ATTN_FORMAT_SUMMARY, PICTURE = ATTN_FORMAT_PICTURE, BINARY = ATTN_FORMAT_BINARY, MANY = ATTN_FORMAT_MANY,
-    DIGEST = ATTN_FORMAT_DIGEST, COMPARE = ATTN_FORMAT_COMPARE, ABLATED = ATTN_FORMAT_ABLATED,
-    TABLE = ATTN_FORMAT_TABLE, TENSOR = ATTN_FORMAT_TENSOR, COLOR = ATTN_FORMAT_COLOR, SAYS = ATTN_FORMAT_SAYS,
-    MAP = PICTURE | COLOR,
-    FIGURE = MAP | ATTN_FORMAT_FIGURE, DRAWN = FIGURE | ATTN_FORMAT_LETTERS
-};
-static const char pattern[] = "pattern";        /* what pictures show; a page has room for more */
-
-static const struct attn_format attn_formats[] = {      /* in the order of lists in help and messages */
-    {"text", NULL, NULL, NULL, RUN | COMPARE | TABLE | ABLATED | TENSOR, &attn_text_methods},
-    {"screen", NULL, "the first look, on one screen", NULL, RUN | COMPARE | COLOR | SAYS, &attn_screen_methods},
-    {"json", ".json", NULL, NULL, RUN | DIGEST | COMPARE | TABLE | ABLATED | TENSOR, &attn_json_methods},
-    {"ndjson", NULL, "one JSON document per line", NULL, LINES | DIGEST | TABLE | ABLATED, &attn_ndjson_methods},
-    {"csv", ".csv", "one file per matrix", NULL, RUN | APART | MANY | DIGEST | TABLE | ABLATED | TENSOR,
-     &attn_csv_methods},
-    {"tidy", ".tidy", "one long table", NULL, RUN | LINES | TABLE | ABLATED | TENSOR, &attn_tidy_methods},
-    {"md", NULL, "a table of Markdown", NULL, TABLE | ABLATED, NULL},
-    {"npy", ".npy", NULL, NULL, RUN | APART | MANY | BINARY | DIGEST | TENSOR, &attn_npy_methods},
-    {"npz", ".npz", NULL, NULL, RUN | APART | BINARY, &attn_npz_methods},
-    {"term", NULL, "heat maps on the terminal", pattern, RUN | MAP, &attn_term_methods},
-    {"png", ".png", NULL, pattern, RUN | APART | DRAWN | BINARY, &attn_png_methods},
-    {"svg", ".svg", NULL, pattern, RUN | APART | FIGURE, &attn_svg_methods},
-    {"pdf", ".pdf", NULL, pattern, RUN | APART | DRAWN | BINARY, &attn_pdf_methods},
-    {"html", ".html", "a page to explore", NULL, RUN | MAP | ABLATED | SAYS, &attn_html_methods},
-    {"summary", NULL, "one line of figures per sentence", NULL, SUMMARY, NULL},
-    {"stack", NULL, "one .npy array per name, for sentences of one length", NULL, STACK, NULL},
-};
-enum { FORMATS = sizeof attn_formats / sizeof attn_formats[0] };
-
-const struct attn_format *attn_format_next(const struct attn_format *f)
-{
-    const struct attn_format *next = f ? f + 1 : attn_formats;
-    return next < attn_formats + FORMATS ? next : NULL;
-}
-
-const struct attn_format *attn_format_find(const char *name)
-{
-    const struct attn_format *f = NULL;
-    while ((f = attn_format_next(f)) && strcmp(f->name, name) != 0)
-        continue;
-    return f;
-}
-
-const struct attn_format *attn_format_of_path(const char *path)
-{
-    const char *dot = path ? strrchr(path, '.') : NULL;
-    const struct attn_format *f = NULL;
-    while (dot && (f = attn_format_next(f)) && (!f->ending || strcasecmp(dot, f->ending) != 0))
-        continue;
-    return f;
-}
-
-const char *attn_format_list(char list[ATTN_FORMAT_LIST], unsigned flags)
-{
-    char *at = list;
-    *at = '\0';
-    for (const struct attn_format *f = NULL; (f = attn_format_next(f));)
-        if (f->flags & flags)
-            at = stpcpy(stpcpy(at, at == list ? "" : ", "), f->name);
-    return list;
-}
-
-int attn_format_check(const char *format, unsigned uses, struct attn_err *err)
-{
-    const struct attn_format *f = format ? attn_format_find(format) : NULL;
-    char list[ATTN_FORMAT_LIST];
-    if (!format || (f && f->flags & uses))
-        return ATTN_OK;
-    return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of %s", format, attn_format_list(list, uses));
-}
 
 /* ---- a public sink --------------------------------------------------------------------- */
 
 struct attn_sink {
     const struct attn_format *format;
+    const struct attn_sink_methods *methods;
     void *self;
     struct attn_sink_job job;           /* it borrows from the members here */
     struct attn_info info;
@@ -106,6 +30,7 @@ struct attn_sink {
     struct attn_words rows, keys;
     struct attn_merger *merger;         /* NULL: tokens are shown as they are */
     struct attn_album_live *live;
+    bool still;                         /* a page that should compute cannot */
     bool finished;
 };
 
@@ -119,11 +44,11 @@ static int find_format(const struct attn_format **out, const char *name, struct 
 {
     char list[ATTN_FORMAT_LIST];
     *out = attn_format_find(name);
-    if (*out && (*out)->methods)
+    if (*out && attn_format_methods(*out))
         return ATTN_OK;
     *out = NULL;
-    attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of %s", name, attn_format_list(list, RUN | LINES));
-    return ATTN_EUSAGE;
+    return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of %s", name,
+                     attn_format_list(list, ATTN_FORMAT_RUN | ATTN_FORMAT_LINES));
 }
 
 void attn_sink_gradient_note(char note[ATTN_GRADIENT_NOTE], const struct attn_sink_gradient *g,
@@ -155,7 +80,7 @@ static int check_words(const struct attn_sink *s, const struct attn_sink_opts *o
                                            "them with --labels");
     for (int layer = -1; layer < (int)s->info.L; layer++)
         for (int act = 0; act < ATTN_ACTS; act++)
-            if (attn_select_wants(o->select, act, layer) && !attn_merger_takes(act) && !s->format->methods->merges)
+            if (attn_select_wants(o->select, act, layer) && !attn_merger_takes(act) && !s->methods->merges)
                 return attn_fail(err, ATTN_EUSAGE,
                                  "--words merges pattern, rollout and context: %s means nothing when it is added up "
                                  "over the tokens of a word: leave it, or --words, out", attn_act_text(name, act));
@@ -167,7 +92,7 @@ static int merge_words(struct attn_sink *s, const struct attn_sink_opts *o, stru
 {
     int rc = check_words(s, o, err);
     s->job.words = true;
-    if (rc || s->format->methods->merges)
+    if (rc || s->methods->merges)
         return rc;
     rc = attn_words_make(&s->rows, o->tokens, o->text, o->text_len, err);
     if (!rc && o->cross)
@@ -193,19 +118,20 @@ static bool are_parts(const struct attn_tokens *t, const char *text)
 static bool joins(const struct attn_sink *s, const struct attn_sink_opts *o)
 {
     struct attn_err none;
-    return s->format->methods->joins && !o->words && are_parts(o->tokens, o->text) && !check_words(s, o, &none);
+    return s->methods->joins && !o->words && are_parts(o->tokens, o->text) && !check_words(s, o, &none);
 }
 
 static int make_live(struct attn_sink *s, const struct attn_sink_opts *o, struct attn_err *err)
 {
-    if (s->format->methods != &attn_html_methods)
+    if (!s->methods->live)
         return attn_fail(err, ATTN_EUSAGE, "--live: only --format html makes a page, which can compute, not %s",
                          s->format->name);
     if (o->bf16)
         return attn_fail(err, ATTN_EUSAGE, "--live with --compute bf16: the page computes in float32: leave one of "
                                            "them out");
-    int rc = attn_live_make(&s->live, &s->job, o->tokenizer, err);
+    int rc = s->methods->live(&s->live, &s->job, o->tokenizer, err);
     s->job.live = s->live;
+    s->still = !s->live;
     return rc;
 }
 
@@ -216,12 +142,13 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
     int rc = find_format(&s->format, o->format ? o->format : "text", err);
     if (rc)
         return rc;
+    s->methods = attn_format_methods(s->format);
     if (o->precision < 0 || o->precision > ATTN_PRECISION_MOST)
         return attn_fail(err, ATTN_EUSAGE, "%d digits after the point, expected 0 to %d", o->precision,
                          ATTN_PRECISION_MOST);
     if (lang)
         rc = attn_language_choose(&language, lang, err);
-    if (!rc && s->format->flags & DIGEST)
+    if (!rc && s->format->flags & ATTN_FORMAT_DIGEST)
         rc = attn_model_digest(o->model, false, s->digest, err);
     if (!rc)
         rc = attn_team_new(&s->team, o->threads, err);
@@ -234,7 +161,7 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
     const bool joined = joins(s, o), words = o->words || joined;
     if (o->gradient)
         add_note(s, o->gradient);
-    else if (words && !s->format->methods->merges) {
+    else if (words && !s->methods->merges) {
         snprintf(s->note, sizeof s->note, ", of words%s", s->kind.of.note ? s->kind.of.note : "");
         s->kind.of.note = s->note;
     }
@@ -255,7 +182,7 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
         rc = merge_words(s, o, err);
     if (!rc && o->live)
         rc = make_live(s, o, err);
-    return rc ? rc : s->format->methods->open(&s->self, s->format, &s->job, err);
+    return rc ? rc : s->methods->open(&s->self, s->format, &s->job, err);
 }
 
 int attn_sink_open(struct attn_sink **out, const struct attn_sink_opts *o, struct attn_err *err)
@@ -276,13 +203,13 @@ int attn_sink_open(struct attn_sink **out, const struct attn_sink_opts *o, struc
 static unsigned wants(void *self, int act, int layer)
 {
     const struct attn_sink *s = self;
-    return s->format->methods->wants(s->self, act, layer);
+    return s->methods->wants(s->self, act, layer);
 }
 
 /* Logits are not merged: they are what comes next. */
 static int watch_words(const struct attn_sink *s, const struct attn_probe *p, struct attn_err *err)
 {
-    const struct attn_sink_methods *m = s->format->methods;
+    const struct attn_sink_methods *m = s->methods;
     struct attn_probe merged = *p;
     bool any = true;
     int rc = m->pieces ? m->pieces(s->self, p, err) : ATTN_OK;
@@ -302,7 +229,7 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "an output of %zu tokens is shown a run of %zu: it takes one pass over all "
                                            "of them", of->n,
                          p->shape[p->ndim - 2]);
-    return s->merger ? watch_words(s, p, err) : s->format->methods->watch(s->self, p, err);
+    return s->merger ? watch_words(s, p, err) : s->methods->watch(s->self, p, err);
 }
 
 struct attn_observer attn_sink_observer(struct attn_sink *s)
@@ -316,22 +243,25 @@ int attn_sink_finish(struct attn_sink *s, struct attn_err *err)
     if (!rc && s->finished)
         rc = attn_fail(err, ATTN_EUSAGE, "this output is finished already");
     s->finished = true;
-    return rc ? rc : s->format->methods->finish(s->self, err);
+    return rc ? rc : s->methods->finish(s->self, err);
 }
 
 const char *attn_sink_note(const struct attn_sink *s)
 {
-    return s->format->methods->note ? s->format->methods->note(s->self) : NULL;
+    if (s->still)
+        return "this build has no page engine: make engine";
+    return s->methods->note ? s->methods->note(s->self) : NULL;
 }
 
 void attn_sink_close(struct attn_sink *s)
 {
     if (!s)
         return;
-    if (s->format)
-        s->format->methods->close(s->self);
+    if (s->methods)
+        s->methods->close(s->self);
     attn_merger_free(s->merger);
-    attn_live_free(s->live);
+    if (s->live)
+        s->methods->live_free(s->live);
     attn_words_free(&s->rows);
     attn_words_free(&s->keys);
     attn_team_free(s->team);

@@ -1,4 +1,4 @@
-/* sink.h - the interface of all writers of activations, and the table of output formats.
+/* sink.h - the interface of all writers of activations.
  *
  * A sink is an observer that writes the numbers of bands to an attn_out, never to stdout by name.
  * `open` prepares it and may write what comes first; `watch` gets each band, in the order that attn.h
@@ -6,13 +6,15 @@
  * `close` without finish leaves nothing behind.  A sink writes one sentence.  If the reader of a pipe
  * closes it, the run goes on, and what is written is thrown away.
  *
- * A format is a row of attn_formats[] in sink.c and a file with its methods, which are declared below.  Who else may
- * name one, and why, is listed in tests/cmd/test_additions.c. */
+ * A format is a row of formats.h and a file with its methods, which are declared below.  Who else may name one, and
+ * why, is listed in tests/cmd/test_additions.c.  The rows are in formats.c, their methods in writers.c: who asks what
+ * formats there are, and writes tables, gets no fonts and no PNG with them. */
 #ifndef ATTN_SINKS_SINK_H
 #define ATTN_SINKS_SINK_H
 
 #include "attn_ask.h"
 #include "attn_tools.h"
+#include "base/err.h"
 #include "base/team.h"
 #include "run/kind.h"
 #include "trace/select.h"
@@ -82,10 +84,15 @@ struct attn_sink_methods {
     /* ATTN_FORMAT_LINES only: what comes before all sentences of a batch; writes a sentence that failed. */
     const char *header;
     void (*failed)(struct attn_out *o, const struct attn_sink_job *job, const char *why);
-    /* ATTN_FORMAT_PICTURE only: draws an album. */
+    /* ATTN_FORMAT_PICTURE only: reads how pictures are to look; draws an album. */
+    int (*look)(struct attn_look *out, const struct attn_picture_opts *o, struct attn_err *err);
     int (*draw)(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
     /* ATTN_FORMAT_TENSOR only: writes a tensor of a model. */
     int (*tensor)(const struct attn_tensor_sheet *w, struct attn_err *err);
+    /* Adds the model to a page that computes; NULL: it never does. */
+    int (*live)(struct attn_album_live **out, const struct attn_sink_job *job, const struct attn_tokenizer *t,
+                struct attn_err *err);
+    void (*live_free)(struct attn_album_live *live);
     bool joins;                         /* shows words, as if asked for, where many tokens are parts of characters */
     bool merges;                        /* merges tokens into words itself */
     bool next;                          /* shows the likeliest next tokens, too, those without each head, and those of
@@ -94,8 +101,26 @@ struct attn_sink_methods {
 
 extern const struct attn_sink_methods attn_text_methods, attn_json_methods, attn_ndjson_methods, attn_csv_methods,
     attn_tidy_methods, attn_npy_methods, attn_npz_methods, attn_term_methods, attn_png_methods, attn_svg_methods,
-        attn_pdf_methods,
-    attn_html_methods, attn_screen_methods;
+    attn_pdf_methods, attn_html_methods, attn_screen_methods;
+
+/* Those of a format; NULL: a batch alone writes it. */
+const struct attn_sink_methods *attn_format_methods(const struct attn_format *f);
+/* How pictures of a format of ATTN_FORMAT_PICTURE look, and drawing an album in it; both fail in a program that draws
+ * none. */
+#if defined(__wasm__)                   /* the compiler sees that what follows is never done */
+static inline int attn_format_look(struct attn_look *out, const char *format, const struct attn_picture_opts *o,
+                                   struct attn_err *err)
+{
+    (void)out, (void)o;
+    (void)attn_fail(err, ATTN_EUSAGE, "a page draws by itself: expected a format other than '%s'", format);
+    return ATTN_EUSAGE;
+}
+#else
+int attn_format_look(struct attn_look *out, const char *format, const struct attn_picture_opts *o,
+                     struct attn_err *err);
+#endif
+int attn_format_draw(struct attn_out *o, const char *format, const struct attn_album *a, const struct attn_look *look,
+                     struct attn_err *err);
 
 /* Lists the names of the formats that have one of the flags, "text, json, csv" and so on. */
 enum { ATTN_FORMAT_LIST = 128 };

@@ -1,6 +1,7 @@
 /* sink_picture.c - formats that are pictures: numbers are collected while the model runs, and drawn when it is done. */
 #include "sinks/hide.h"
 #include "sinks/print.h"
+#include "sinks/live_pack.h"
 #include "sinks/sink_picture.h"
 #include "attn_ask.h"
 #include "attn_tools.h"
@@ -270,7 +271,7 @@ static int picture_open(void **self, const struct attn_format *f, const struct a
     struct picture *p = calloc(1, sizeof *p);
     if (!p)
         return attn_no_memory(err, NULL, "for a picture");
-    p->methods = f->methods;
+    p->methods = attn_format_methods(f);
     int rc = attn_collect_start(&p->collect, job, p->methods->next && !job->gradient, err);
     if (!rc)
         rc = attn_look_make(&p->look, &job->picture, err);
@@ -319,13 +320,14 @@ static const char *picture_note(void *self)
 }
 
 #define METHODS .open = picture_open, .wants = picture_wants, .watch = picture_watch, .finish = picture_finish, \
-                .note = picture_note, .close = picture_close
+                .note = picture_note, .close = picture_close, .look = attn_look_make
 
 const struct attn_sink_methods attn_term_methods = {METHODS, .draw = attn_term_write};
 const struct attn_sink_methods attn_png_methods = {METHODS, .draw = attn_png_write};
 const struct attn_sink_methods attn_svg_methods = {METHODS, .draw = attn_svg_write};
 const struct attn_sink_methods attn_pdf_methods = {METHODS, .draw = attn_pdf_write};
-const struct attn_sink_methods attn_html_methods = {METHODS, .draw = attn_html_write, .next = true, .merges = true};
+const struct attn_sink_methods attn_html_methods = {METHODS, .draw = attn_html_write, .live = attn_live_make,
+                                                    .live_free = attn_live_free, .next = true, .merges = true};
 
 bool attn_figure_draws(const char *figure, const char *format)
 {
@@ -333,5 +335,5 @@ bool attn_figure_draws(const char *figure, const char *format)
     const struct attn_format *f = attn_format_find(format);
     if (!f || !(f->flags & ATTN_FORMAT_PICTURE) || attn_figure_find(&m, figure, NULL))
         return false;
-    return f->flags & ATTN_FORMAT_FIGURE || (m->print && f->methods == &attn_term_methods);
+    return f->flags & ATTN_FORMAT_FIGURE || (m->print && attn_format_methods(f) == &attn_term_methods);
 }

@@ -222,7 +222,7 @@ static int write(struct attn_tensor_sheet *w, struct attn_err *err)
         return draw(w, err);
     rc = attn_out_open(&w->out, w->o->path, err);
     if (!rc)
-        rc = f->methods->tensor(w, err);
+        rc = attn_format_methods(f)->tensor(w, err);
     if (!rc)
         rc = attn_out_commit(w->out, err);
     attn_out_close(w->out);

@@ -179,22 +179,3 @@ bool attn_form_apply(struct attn_mapped *out, enum attn_normal_kind form, const 
     free(w.bytes);
     return attn_mapped_finish(out) && ok;
 }
-
-/* No memory: it is not said to stay. */
-static bool is_composed(uint32_t c)
-{
-    char text[4];
-    const size_t len = attn_utf8_put(text, c);
-    struct attn_mapped out = {0};
-    attn_mapped_begin(&out, text, len);
-    const bool done = attn_form_apply(&out, ATTN_NORMAL_NFC, text, len);
-    const bool same = done && out.len == len && !memcmp(out.text, text, len);
-    attn_mapped_free(&out);
-    return same;
-}
-
-bool attn_form_stays(uint32_t c)
-{
-    const struct worker w = {.form = option_of(ATTN_NORMAL_NFC)};
-    return !follows(&w, c) && (is_plain(&w, c) || is_composed(c));
-}

@@ -47,8 +47,6 @@ void attn_normal_free(struct attn_normal *n);
 /* ---- normal forms (forms.c) ---- */
 
 bool attn_form_apply(struct attn_mapped *out, enum attn_normal_kind form, const char *s, size_t len);
-/* Whether all texts of such characters, in any order, are in normal form C. */
-bool attn_form_stays(uint32_t c);
 
 /* ---- what sentencepiece does (squeeze.c) ---- */
 

@@ -7,7 +7,6 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "text/describe_text.h"
 
 /* ---- readings -------------------------------------------------------------------------- */
 
@@ -278,11 +277,9 @@ static int32_t unknown_of(const void *self)
     return b->unigram ? b->unigram->unknown : b->lookup ? b->lookup->unknown : b->rules.unknown;
 }
 
-static void describe(struct attn_out *out, const void *self) { attn_describe_subword(out, self); }
-
 #define BY(name) \
     {.kind = name, .encode = encode, .decode = decode, .room = text_room, .spell = spell, .text = text_of, \
-                  .describe = describe, .unknown = unknown_of, .close = free_self}
+                  .unknown = unknown_of, .close = free_self}
 static const struct attn_tokenizing by_bpe = BY("bpe"), by_unigram = BY("unigram"), by_words = BY("wordlevel"),
                                     by_word_pieces = BY("wordpiece");
 #undef BY

@@ -7,8 +7,6 @@
 #include "base/err.h"
 #include "base/size.h"
 #include "base/utf8.h"
-#include "text/describe_text.h"
-#include "text/label.h"
 
 struct attn_tokenizer {
     const struct attn_tokenizing *as;
@@ -70,6 +68,11 @@ const struct attn_vocab *attn_tokenizer_vocab(const struct attn_tokenizer *t)
     return t->vocab;
 }
 
+bool attn_tokenizer_spaced(const struct attn_tokenizer *t)
+{
+    return t->as->spaced;
+}
+
 const char *attn_tokenizer_kind(const struct attn_tokenizer *t)
 {
     return t->as->kind;
@@ -89,45 +92,6 @@ const char *attn_tokenizer_text(const struct attn_tokenizer *t, int32_t id, size
 const char *attn_tokenizer_raw(const struct attn_tokenizer *t, int32_t id, size_t *len)
 {
     return attn_vocab_word(t->vocab, id, len);
-}
-
-/* ---- for programs that are not this one ---- */
-
-/* The text of a token of that rank; JSON cannot hold bytes that are no UTF-8: those are in its label. */
-static void put_texts(struct attn_out *out, const struct attn_tokenizer *t, bool labels)
-{
-    enum { SPELT = 60 };
-    char before = labels ? '{' : '[';
-    for (size_t i = 0, len; i < attn_vocab_size(t->vocab); i++) {
-        const char *text = t->as->text(t->self, i, &len);
-        bool valid = attn_utf8_valid(text, len) == len;
-        if (labels && valid)
-            continue;
-        struct attn_label l = labels ? attn_label_text(text, len, SPELT) : (struct attn_label){.bytes = 0};
-        attn_out_char(out, before);
-        before = ',';
-        if (labels)
-            attn_out_printf(out, "\"%zu\":", i);
-        attn_out_json(out, labels ? l.text : text, labels ? l.bytes : len);
-    }
-    attn_out_str(out, before != ',' ? labels ? "{}" : "[]" : labels ? "}" : "]");
-}
-
-void attn_tokenizer_describe(struct attn_out *out, const struct attn_tokenizer *t)
-{
-    size_t n = attn_vocab_size(t->vocab);
-    bool counted = n > 0 && attn_vocab_id_at(t->vocab, 0) == 0 && (size_t)attn_vocab_top(t->vocab) + 1 == n;
-    attn_out_str(out, "{\"texts\":");
-    put_texts(out, t, false);
-    attn_out_str(out, ",\"labels\":");
-    put_texts(out, t, true);
-    attn_out_str(out, counted ? ",\"ids\":null" : ",\"ids\":[");
-    for (size_t i = 0; i < n && !counted; i++)
-        attn_out_printf(out, "%s%d", i ? "," : "", (int)attn_vocab_id_at(t->vocab, i));
-    attn_out_printf(out, "%s,\"spaced\":%s,\"unknown\":%d,\"by\":", counted ? "" : "]",
-                    t->as->spaced ? "true" : "false", (int)t->as->unknown(t->self));
-    t->as->describe(out, t->self);
-    attn_out_char(out, '}');
 }
 
 /* ---- text to tokens -------------------------------------------------------------------- */

@@ -69,6 +69,9 @@ static inline void attn_encoding_free(struct attn_encoding *s)            /* zer
 /* In characters.c: finds the tokens that are parts of one character, and sets part, parts and whole of each. */
 void attn_tokens_find_parts(struct attn_tokens *t);
 
+/* Whether a space stands between the texts of two tokens. */
+bool attn_tokenizer_spaced(const struct attn_tokenizer *t);
+
 /* A kind of tokenizer; self is its data.  Tokens are counted by their rank in the vocabulary. */
 struct attn_tokenizing {
     const char *kind;                   /* as attn_tokenizer_kind says it */
@@ -80,7 +83,6 @@ struct attn_tokenizing {
     size_t (*room)(const void *self, size_t rank);                          /* most bytes of a token's text */
     size_t (*spell)(const void *self, size_t rank, char *out);              /* writes it, returns its length */
     const char *(*text)(const void *self, size_t rank, size_t *len);        /* NUL-terminated; lives as long as self */
-    void (*describe)(struct attn_out *out, const void *self);               /* see describe_text.h */
     int32_t (*unknown)(const void *self);   /* the id of what the vocabulary lacks; -1: there is none */
     void (*close)(void *self);
 };

@@ -20,7 +20,6 @@
 #include "base/out.h"
 #include "base/strings.h"
 #include "base/utf8.h"
-#include "text/describe_text.h"
 #include "text/vocab.h"
 
 /* ---- words ----------------------------------------------------------------------------- */
@@ -385,15 +384,9 @@ static size_t spell(const void *self, size_t rank, char *out)
 
 static int32_t unknown_of(const void *self) { return ((const struct by_word *)self)->unknown; }
 
-static void describe(struct attn_out *out, const void *self)
-{
-    const struct by_word *w = self;
-    attn_describe_words(out, w->drop, w->lowercase, w->chars);
-}
-
 #define BY(name, between) { \
     .kind = name, .spaced = between, .encode = encode, .room = text_room, .spell = spell, .text = text_of, \
-    .describe = describe, .unknown = unknown_of, .close = free_words}
+    .unknown = unknown_of, .close = free_words}
 static const struct attn_tokenizing by_words = BY("word", true), by_chars = BY("char", false);
 
 int attn_tokenizer_word(struct attn_tokenizer **out, struct attn_vocab *v, const struct attn_word_rule *rule,

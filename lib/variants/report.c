@@ -101,7 +101,7 @@ static int picture(struct attn_out *o, const struct attn_variants *s, const char
                            .keys = s->tokens};
     snprintf(title, sizeof title, "attention pattern of layer %zu, head %zu%s", s->o->layer, s->o->head,
              less ? ", less the model's own" : "");
-    int rc = attn_look_make(&look, &s->o->picture, err);
+    int rc = attn_format_look(&look, format, &s->o->picture, err);
     snprintf(said, sizeof said, less ? attn_tr(look.language, "attention pattern of layer %zu, head %zu, less the "
                                                               "model's own")
                                      : attn_tr(look.language, "attention pattern of layer %zu, head %zu"), s->o->layer,
@@ -116,7 +116,7 @@ static int picture(struct attn_out *o, const struct attn_variants *s, const char
     if (!rc)
         rc = attn_album_link(&a, err);
     if (!rc)
-        rc = attn_format_find(format)->methods->draw(o, &a, &look, err);
+        rc = attn_format_draw(o, format, &a, &look, err);
     attn_album_free(&a);
     return rc;
 }

@@ -1,6 +1,7 @@
-"""Tests the page of --live in a real browser: it computes the bits that the program computes, and does what one asks of it.
+"""Tests the page of --live in a real browser: it does what one asks of it, and shows what the program says.
 
-`test_live.py times` prints how long a keystroke takes."""
+That its engine computes the program's bits, of every family, kind and edit, is tested without a browser (tests/engine).
+`test_live.py times [CLI ...]` prints how long keys take, in pages of these programs in turn."""
 import base64
 import csv
 import glob
@@ -8,7 +9,6 @@ import io
 import json
 import math
 import os
-import random
 import re
 import shutil
 import struct
@@ -20,49 +20,21 @@ import unittest
 from driver import Browser
 from fixtures import CLI, LILY, Fixtures
 
-SHARED = os.environ.get("ATTN_SHARED", "")
-KINDS = ["full", "causal", "causal-renorm", "window:3", "strided:2,3", "random:2,2,7", "linear", "block:4"]
-IDS = ",".join(str((7 * i + 3) % 11) for i in range(13))
-GENERIC = {**os.environ, "ATTN_SIMD": "generic"}
-# Every activation of a pass over the page's own ids, in the order of the program's arrays, as base64.
-ALL = """const s = live.session, pass = new Pass(s.w, page.queries.map((t) => t.id), { kind: s.kindOf(s.begun) }), out = {};
-finishAll(pass.run());
-for (const [name, a] of pass.acts) {
-    const [act, layer] = name.split("@"), heads = { "attn.q": s.w.n.H, "attn.k": s.w.n.Hkv, "attn.v": s.w.n.Hkv }[act], T = pass.T;
-    let { data } = a;
-    if (heads) {
-        const width = a.cols / heads;
-        data = Float32Array.from({ length: data.length }, (_, i) => {
-            const h = Math.floor(i / (T * width)), t = Math.floor(i / width) % T;
-            return a.data[t * a.cols + h * width + i % width];
-        });
-    }
-    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+# Every activation of the text, in the order of the program's arrays, as base64.
+ALL = """const s = live.session, question = { ...questionOf(live.asked), keep: s.activations.filter((a) => a.has && !a.derived).map((a) => a.name) };
+return s.engine.ask(question).then(({ answer, arrays }) => Object.fromEntries(answer.sheets.map((sheet) => {
+    const heads = sheet.heads || 1, data = Float32Array.from({ length: heads * sheet.rows * sheet.cols }, (_, i) => {
+        const h = Math.floor(i / (sheet.rows * sheet.cols)), t = Math.floor(i / sheet.cols) % sheet.rows;
+        return arrays[sheet.array][h * sheet.head + t * sheet.row + i % sheet.cols];
+    });
+    const bytes = new Uint8Array(data.buffer);
     let text = "";
     for (let i = 0; i < bytes.length; i += 8192)
         text += String.fromCharCode(...bytes.subarray(i, i + 8192));
-    out[layer === "-1" ? act : `blocks.${layer}.${act}`] = btoa(text);
-}
-return out;"""
-RIGHT = ["L2H0-1[pos=-1] *= 0.5", "L0.pattern = uniform", "L0H1.scores[key=0] = -inf", "L2.attn.q[head=1] += noise(0.1,7)",
-         'L1.mlp.out -= mean(text("Tom saw"))', 'L3.resid_post[pos=-1] = text("Tom saw")', "L1.attn.k -= proj(ids(5,6,7,8,9))",
-         "L4N3,7-9 = 0", 'blocks.*.attn.out[pos=" her"] *= 2', "logits[col=5] += 3", "dots[key=1] += 1"]
-WRONG = ["L9H0 = 0", "L1H2 =", "L1H2", "H2 = 0", "L0.foo = 1", "L0H9 = 0", "pattern[pos=99] = 0", "L0.out = 0", "L1 = 2", "L0H1[key=2] = 0",
-         "L0H1 = noise(1)", "L0H1 *= uniform", "L0.mlp.post[head=1] = 0", "pos_embed = 0", "norms = 1", "L0H1 = 3 4", "l0h1 = 0",
-         "embed[pos=\"zebra\"] = 0", "L0H1[pos=1][key=2] = 0", "L0.embed = 0", "L0.H1 = 0",
-         # the nearest name, and words that others use
-         "L0.attn = 1", "L0.mlp = 1", "L0.contxt = 0", "L0.PATTERN = 0", "L0.hidden = 0", "blocks.1.patern = 0", "attn.out.x = 0", "L0.z = 0",
-         "__proto__ = 0", "L0.constructor = 0", "Attention=0", "L3H1.Attn.Pattern = 1", "L0.mpl.out=0", "rseid_post=0", "norm_fianl=0", "unembed=0", "L0." + "a" * 80 + " = 0",
-         # the nearest token
-         "L0H0[pos=\"Her\"] = 0", "L0H0[pos=\"her\"] = 0", "L0H0[pos=\"日本\"] = 0", "L0H0[pos=\" lily\"] = 0",
-         # in their canonical form
-         "0.9=0", "L0,9H1,2[ pos = 1,key=2 ]=0", "L0H9*=1e-7", "L0H9 = 123456789012345678", "L0H9=1e21*ids(1)", "L9H0 -= 2*mean( ids( 1 , 2 ) )",
-         "L0H9[pos=\"a\\u0007b\\\"c\"] = 0", "L0H9[pos=\"" + "x日" * 60 + "\"] = 0",
-         # sources
-         "L0H1 = ids(99999)", "L0H1 = text(\"\")", "L0H1 = mean(ids(1)", "L0H1 = mean(ids(1", "L0H1 = mean(foo)", "L0H1 -= proj(foo)", "L0H1=texts(x)",
-         "L0H1 = tezt(\"a\")", "L0H1=text(abc)", "L0H1[pos=1] = ids(1,2)", "L0H1[pos=-1] = ids(1,2)", "L0H1[pos=3-4] = ids(1,2)",
-         "L0.pattern[pos=4]=ids(1,2)", "L0H1 = ids(" + ",".join(["5000"] * 40) + ")", "L0H1[pos=\"abc] = 0", "L0H1 = text(\"a\\ud800\")",
-         "L0H1 = text(\"a\\u0000\")", "L0H1[pos=\"日本\\x\"] = 0", "L0H1 = \"" + "y" * 90]
+    return [sheet.name, btoa(text)];
+})));"""
+WRONG = ["L9H0 = 0", "L1H2 =", "H2 = 0", "L0.foo = 1", "L0H1 = noise(1)", "L0.contxt = 0", "L0H0[pos=\"Her\"] = 0", "L0H9*=1e-7",
+         "L0H1 = ids(99999)", "L0H1 = text(\"\")", "L0H1 = mean(foo)", "L0H1[pos=\"abc] = 0", "L0H1 = \"" + "y" * 90]
 NEXT = "[...$('{}').children].map((e) => [e.children[0].textContent, e.children[1].textContent])"
 
 
@@ -75,13 +47,6 @@ def setUpModule():
 def tearDownModule():
     browser.close()
     fixtures.remove()
-
-
-def checkpoints(pattern, least):
-    """Ours, and those beside the repository; `least` of ours are there."""
-    own = glob.glob("tests/golden/" + pattern)
-    assert len(own) >= least, f"{len(own)} of {least}: {pattern}"
-    return sorted(own) + (sorted(glob.glob(SHARED + "/golden/" + pattern)) if SHARED else [])
 
 
 def numbers(raw):
@@ -123,34 +88,36 @@ class Live(unittest.TestCase):
 
     def tearDown(self):
         self.assertEqual(browser.errors(), [])          # violations of the page's policy are among them
-        self.assertEqual({re.sub("#.*", "", url) for url in browser.requests()} - {"file://" + self.page}, set())
+        asked = {re.sub("#.*", "", url) for url in browser.requests()}
+        self.assertEqual({url for url in asked if not url.startswith("blob:")} - {"file://" + self.page}, set())        # blob: its own worker
 
     def open(self, name, *args, at="", ready=True):
         self.page = fixtures.path(name + ".html")
-        subprocess.run([CLI, "run", "-q", *args, "--live", "-o", self.page], check=True, env=GENERIC)
+        subprocess.run([CLI, "run", "-q", *args, "--live", "-o", self.page], check=True)
         browser.open(self.page + at)
         if ready:
-            self.assertTrue(browser.until("live.ready"), browser.value("$('live-says').textContent"))
+            self.assertTrue(any(browser.until("live.ready") for _ in range(5)), browser.value("$('live-says').textContent"))
+            browser.run("bits.own = true")              # on a busy machine, too
 
     def ask(self, **what):
         browser.run("window.answered = false; ask(arguments[0]).then(() => { window.answered = true; })", what)
-        self.assertTrue(browser.until("window.answered"))
+        self.assertTrue(any(browser.until("window.answered") for _ in range(5)))
         return browser.value("[$('live-says').className, $('live-says').textContent]")
 
     def type(self, text):
         browser.run("$('live-text').value = arguments[0]; $('live-text').dispatchEvent(new Event('input'))", text)
-        self.assertTrue(browser.until("live.answer.asked.text === live.asked.text && $('live-text').value === live.asked.text && live.answer.tokens.length"))
+        there = "live.answer.asked.text === live.asked.text && $('live-text').value === live.asked.text && live.answer.tokens.length"
+        self.assertTrue(any(browser.until(there) for _ in range(5)), browser.value("$('live-says').textContent"))
 
     def said(self, *args):
-        return subprocess.run([CLI, "run", *args], check=True, capture_output=True, env=GENERIC).stdout.decode()
+        return subprocess.run([CLI, "run", *args], check=True, capture_output=True).stdout.decode()
 
     def compare(self):
         """The likeliest tokens before and after, and KL, of the command that the page gives."""
         browser.click("#live-more summary") if not browser.value("$('live-more').open") else None
         browser.run("$('live-command').click()")
         command = browser.value("$('live-out').textContent")
-        out = subprocess.run(["bash", "-c", command.replace("attn-cli", CLI, 1) + " --show tokens --format json"], check=True, capture_output=True,
-                             env=GENERIC).stdout
+        out = subprocess.run(["bash", "-c", command.replace("attn-cli", CLI, 1) + " --show tokens --format json"], check=True, capture_output=True).stdout
         return json.loads(out)["compare"]
 
     def check_compare(self):
@@ -162,125 +129,35 @@ class Live(unittest.TestCase):
 
     # ---- bits
 
-    def check_bits(self, name, model, *args, converted=None):
-        """converted: the model that has the page's weights, where these are rounded."""
+    def check_bits(self, name, model, *args):
         self.open("bits", "-m", model, *args)
-        out, args = fixtures.path("bits-" + name.replace(".", "-")), ["-m", converted or model, *args]       # a folder has no ending
-        subprocess.run([CLI, "run", *args, "--show", "*", "--format", "npy", "-o", out], check=True, env=GENERIC, capture_output=True)
+        out = fixtures.path("bits-" + name)
+        subprocess.run([CLI, "run", "-m", model, *args, "--show", "*", "--format", "npy", "-o", out], check=True, capture_output=True)
         computed = browser.run(ALL)
-        files = [f for f in os.listdir(out) if f.endswith(".npy") and f != "tokens.npy"]
-        self.assertGreater(len(files), 8)
-        for file in files:
-            self.assertTrue(same_bits(base64.b64decode(computed[file[:-4]]), array(os.path.join(out, file))), f"{args}: {file[:-4]}")
+        self.assertGreater(len(computed), 8)
+        for activation, bits in computed.items():
+            self.assertTrue(same_bits(base64.b64decode(bits), array(os.path.join(out, activation + ".npy"))), f"{args}: {activation}")
 
-    def test_every_family_has_the_programs_bits(self):
-        for path in checkpoints("checkpoints*/*/config.json", 34):
-            with self.subTest(path):
-                self.check_bits(path.replace("/", "-"), os.path.dirname(path), "--ids", IDS)
+    def test_the_numbers_have_the_programs_bits(self):
+        self.check_bits("tiny", "tiny", "-s", LILY)
+        self.check_bits("kind", "stacked", "-s", "Who turned off the lamp?", "--attention", "window:2", "--dropout", "0.3", "--seed", "7", "--scale", "0.25")
 
-    def test_gguf_has_the_bits_of_the_converted_model(self):
-        for path in checkpoints("gguf/*/model.gguf", 3):
-            with self.subTest(path):
-                converted = fixtures.path("converted" + re.sub("[/.]", "-", path))
-                fixtures.cli("convert", "-m", path, "-o", converted)
-                self.check_bits(path.replace("/", "-"), path, "--ids", IDS, converted=converted)
-                blocks, note = browser.value("[live.session.w.blocks, $('live-note').textContent]")
-                self.assertEqual(bool(blocks), bool(re.search("q[0-9]_|iq|types", path)))
-                self.assertEqual(bool(note), bool(blocks))
-                self.ask(off=["0,1"])
-                compare = self.compare()
-                self.assertTrue(browser.value("$('live-out').textContent").startswith(f"attn-cli run -m {path} --ids "))
-                if not blocks:
-                    self.assertAlmostEqual(browser.value("live.answer.kl"), compare["kl"], delta=1e-9)     # sums in another order
-                if blocks:
-                    self.assertIn(f"stores weights as {blocks}. This page computes with them rounded to float16", note)
-
-    def test_a_tokenizer_by_characters(self):
-        text, vocab, model = fixtures.path("names.txt"), fixtures.path("chars.json"), fixtures.path("chars")
-        with open(text, "w", encoding="utf-8") as f:
-            f.write("Émile\nor anna")
-        rule = ["--chars", "--lowercase", "--drop", "!"]
-        fixtures.cli("vocab", "-f", text, *rule, "-o", vocab)
-        fixtures.cli("init", "-o", model, "--vocab", vocab, *rule, "--n-layer", "1", "--n-head", "2", "--d-model", "8", "--mlp", "relu2",
-                     "--d-mlp", "16")
-        typed = "Ann! \n  élan"
-        self.open("chars", "-m", model, "-s", "mer")
-        self.assertEqual(self.ask(text=typed)[0], "")
-        said = json.loads(self.said("-m", model, "-s", typed, "--show", "tokens", "--format", "json"))
-        self.assertEqual(browser.value("live.answer.tokens.map((t) => t.id)"), said["ids"] if "ids" in said else [t["id"] for t in said["tokens"]])
-        self.assertIn("unknown character “x” at byte 2", self.ask(text="anx")[1])
-        self.check_bits("chars", model, "--ids", "1,2,3,4,1,2")
-
-    def test_texts_become_the_ids_of_their_tokenizers(self):
-        """Of the vectors that the tokenizers' own programs made; what the page does not do, it says."""
-        done = 0
-        for path in checkpoints("tokenizers/*/vectors.jsonl", 17):
-            with self.subTest(path), open(path, encoding="utf-8") as f:
-                every = list(map(json.loads, f))
-                vectors = [v for v in every if not v.get("add_bos") and not v.get("special")]
-                model = fixtures.path("of" + path.replace("/", "-"))
-                fixtures.cli("init", "-o", model, "--family", "gpt2", "--n-layer", "1", "--n-head", "2", "--d-model", "4", "--n-ctx", "64",
-                             "--vocab-size", str(1 + max(i for v in every for i in v["ids"] + [10])))
-                for name in set(os.listdir(os.path.dirname(path))) - {"SOURCE.md", "vectors.jsonl"}:
-                    shutil.copy(os.path.join(os.path.dirname(path), name), model)
-                self.open("tokens", "-m", model, "--ids", "1,2")
-                got = browser.run("""const coder = new Coder(live.session.json.tokenizer), ids = (text) => coder.encode(text).map((t) => t.id);
-                    return arguments[0].map((text) => { try { return ids(text); } catch (e) { return e.message; } });""", [v["text"] for v in vectors])
-                for vector, ids in zip(vectors, got):
-                    if isinstance(ids, list):
-                        self.assertEqual(ids, vector["ids"], vector["text"])
-                        done += 1
-                    else:
-                        self.assertTrue(browser.value("live.session.coder.why") or
-                                        "their normal form (NFC)" in ids and
-                                        re.search("[\u0300-\u036f]|[^\u0000-\u024f\u4e00-\u9fff]", vector["text"]), (ids, vector))
-        self.assertGreater(done, 900)
-
-    def test_a_normal_form_is_said(self):
+    def test_a_text_in_another_normal_form(self):
         model = fixtures.path("composes")
         fixtures.cli("init", "-o", model, "--family", "gpt2", "--n-layer", "1", "--n-head", "2", "--d-model", "8", "--n-ctx", "64", "--vocab-size", "1200")
         shutil.copy("tests/golden/tokenizers/qwen-like/tokenizer.json", model)
         self.open("composes", "-m", model, "-s", "a naïve text")
-        self.assertIn("its normal form (NFC)", browser.value("$('live-note').textContent"))
-        for text in ["an élan", "注意力机制：它看哪里？", "ひらがな カタカナ 한국어", "Ελλάδα кириллица"]:
-            self.assertEqual(self.ask(text=text), ["", browser.value("$('live-says').textContent")])
+        for text in ["an élan", "注意力机制：它看哪里？", "e\u0301lan", "か\u3099", "\u1100\u1161", "\uf900"]:
+            self.assertEqual(self.ask(text=text)[0], "")
             told = json.loads(self.said("-m", model, "-s", text, "--show", "tokens", "--format", "json"))["tokens"]
             self.assertEqual(browser.value("live.answer.tokens.map((t) => [t.id, t.start, t.end])"), [[t["id"], t["start"], t["end"]] for t in told])
-        for text in ["e\u0301lan", "か\u3099", "\u1100\u1161", "\uf900"]:           # as they are they are no normal form
-            self.assertIn("their normal form (NFC)", self.ask(text=text)[1])
 
     def test_no_two_scripts_share_a_name(self):
         self.open("names", "-m", "life", "-s", "Life is short")
         names = browser.run("""return [...document.scripts].flatMap((s) => [...s.textContent.matchAll(/^(?:async )?(?:function\\*?|class) +([\\w$]+)/gm)])
             .map((m) => m[1]);""")
-        self.assertGreater(len(names), 200)
+        self.assertGreater(len(names), 150)
         self.assertEqual([n for n in set(names) if names.count(n) > 1], [])
-
-    def test_every_built_in_model_has_the_programs_bits(self):
-        for model, ids in [("life", "0,4,5,1,2,3"), ("life-4-heads", "0,4,5,1"), ("life-full", "5,4,3"), ("journey", "0,1,2,3,4,5"),
-                           ("journey-causal", "5,3,1"), ("journey-multi-head", "2,0,4"), ("stacked", "3,10,6,2,9"), ("induction", "3,10,6,3"),
-                           ("tiny", "300,12,8000,45,300,12,77,1,2")]:
-            with self.subTest(model):
-                self.check_bits(model, model, "--ids", ids)
-
-    def test_every_kind_of_attention_has_the_programs_bits(self):
-        ids = ",".join(str((7 * i + 3) % 11) for i in range(21))
-        for model in ["stacked", "tests/golden/checkpoints/bloom-a", "tests/golden/checkpoints/gemma2-a"]:
-            for kind in KINDS:
-                with self.subTest(model + " " + kind):
-                    self.check_bits(model.replace("/", "-") + kind, model, "--ids", ids, "--attention", kind)
-        self.check_bits("dropped", "stacked", "--ids", ids, "--dropout", "0.3", "--seed", "7", "--scale", "0.25")
-
-    def test_new_rows_alone_have_the_same_bits(self):
-        self.open("rows", "-m", "tiny", "-s", LILY)
-        self.assertEqual(browser.run("""const s = live.session, ids = page.queries.map((t) => t.id), keep = (act) => act !== "attn.dots";
-            const run = (ids, before) => finishAll(new Pass(s.w, ids, { keep, before }).run()), whole = run(ids), half = run(ids.slice(0, 5));
-            const more = run(ids, half), bits = (a) => new Uint32Array(a.data.buffer, a.data.byteOffset, a.data.length);
-            const differ = [...whole.acts.keys()].filter((name) => {
-                const [x, y] = [bits(whole.acts.get(name)), bits(more.acts.get(name))];
-                return x.length !== y.length || x.some((b, i) => b !== y[i]);
-            });
-            return [more.first, differ];"""), [5, []])
 
     # ---- what one does
 
@@ -291,7 +168,7 @@ class Live(unittest.TestCase):
         self.assertEqual(browser.value("page.queries.map((t) => t.id)"), text["ids"] if "ids" in text else [t["id"] for t in text["tokens"]])
         rows = fixtures.path("typed")
         subprocess.run([CLI, "run", "-m", "tiny", "-s", "Tom saw a big dog in the", "--show", "pattern", "--format", "npy", "-o", rows], check=True,
-                       env=GENERIC, capture_output=True)
+                       capture_output=True)
         for layer in range(6):
             raw = numbers(array(os.path.join(rows, f"blocks.{layer}.attn.pattern.npy")))
             shown = browser.run(f"return [0, 1, 2, 3].flatMap((h) => [...sheetAt('attn.pattern', {layer}).matrix(h).data])")
@@ -322,6 +199,7 @@ class Live(unittest.TestCase):
                 self.type(text)
             for r, c in [(4, 2), (5, 0), (5, 4)]:
                 browser.run(f"heat.point({r}, {c}); heat.onPick({r})")
+                self.assertTrue(browser.until("explainsNow()"))
                 read = browser.value("$('value').querySelector('b').textContent")
                 self.assertLessEqual(len(re.sub(r"e.*|^0\.0*|[.−]", "", read)), 6)
                 title, *_, last = browser.value("[...$('derivation').querySelectorAll('p')].filter((p) => !p.children.length || p.children[0].tagName === 'B').map((p) => p.textContent)")
@@ -359,36 +237,22 @@ class Live(unittest.TestCase):
             with self.subTest(edit):
                 said = subprocess.run([CLI, "run", "-m", "tiny", "-s", LILY, "--show", "tokens", "--edit", edit.strip()], capture_output=True)
                 got = self.ask(edits=edit)
-                if not re.search("a page reads none|this page has no other text", got[1]):      # files, and --from
-                    first = said.stderr.decode().split("\n")[0].removeprefix("attn-cli run: ")
-                    self.assertEqual(got if said.returncode else got[:1], ["wrong", first] if said.returncode else [""])
+                first = said.stderr.decode().split("\n")[0].removeprefix("attn-cli run: ")
+                self.assertEqual(got if said.returncode else got[:1], ["wrong", first] if said.returncode else [""])
 
     def test_wrong_edits_say_what_the_command_says(self):
         self.open("wrong", "-m", "tiny", "-s", LILY)
         self.check_edits(WRONG)
-        self.assertIn("a page reads none", self.ask(edits="L0H1 = vector.npy")[1])
-        self.assertIn("no other text", self.ask(edits="L0H1 = from")[1])
         self.assertEqual(self.ask(edits="")[0], "")
-
-    def test_slips_of_the_hand_are_read_as_the_command_reads_them(self):
-        """Edits with a letter or two left out, put in or swapped."""
-        self.open("slips", "-m", "tiny", "-s", LILY)
-        hand, edits = random.Random(1), []
-        while len(edits) < 120:
-            edit = list(hand.choice(RIGHT))
-            for _ in range(hand.randint(1, 2)):
-                at = hand.randrange(1, len(edit))
-                edit[at - 1:at + 1] = hand.choice([edit[at:at + 1], edit[at - 1:at + 1][::-1],
-                                                   edit[at - 1:at + 1] + [hand.choice('abLHN0129.,[]()="*-+ _?')]])
-            edits.append("".join(edit))
-        self.check_edits([e for e in edits if e.strip()[:1] not in ("", "#")])
 
     def test_a_weight_is_explained_and_changed(self):
         self.open("weight", "-m", "tiny", "-s", LILY, at="#layer=1&head=3")
         browser.run("heat.point(4, 2); heat.onPick(4)")
+        self.assertTrue(browser.until("explainsNow()"))
         self.assertIn("q·k = ", browser.value("$('derivation').textContent"))
         browser.run("$('live-weight').value = 0.6; $('live-set').click()")
         self.assertTrue(browser.until("live.answer.edited"))
+        self.assertTrue(browser.until("explainsNow()"))
         row = browser.value("[...sheetAt('attn.pattern', 1).matrix(3).data.subarray(4 * page.queries.length, 4 * page.queries.length + 5)]")
         self.assertAlmostEqual(row[2], 0.6, delta=1e-7)         # to float32
         self.assertIn("what is done to weights afterwards makes it 0.6", browser.value("$('derivation').textContent"))
@@ -405,7 +269,7 @@ class Live(unittest.TestCase):
             browser.run("$('live-count').value = 8; $('live-temperature').value = arguments[0]; $('live-seed').value = arguments[1]; write()", temperature, seed)
             self.assertTrue(browser.until("!live.writing && live.answer.tokens.length > 5"))
             written = subprocess.run([CLI, "generate", "-m", "tiny", "-s", "Once upon a time", "-n", "8", "--temperature", temperature, "--seed", seed],
-                                     check=True, capture_output=True, env=GENERIC).stdout.decode()
+                                     check=True, capture_output=True).stdout.decode()
             self.assertEqual(browser.value("live.asked.text"), written.rstrip("\n"))
 
     def test_kinds_and_scales(self):
@@ -415,7 +279,7 @@ class Live(unittest.TestCase):
             browser.run("$('live-command').click()")
             command = browser.value("$('live-out').textContent")
             out = fixtures.path("kind" + attention.replace(":", "") + scale)
-            subprocess.run(["bash", "-c", command.replace("attn-cli", CLI, 1) + f" --show pattern --format npy -o {out}"], check=True, env=GENERIC,
+            subprocess.run(["bash", "-c", command.replace("attn-cli", CLI, 1) + f" --show pattern --format npy -o {out}"], check=True,
                            capture_output=True)
             raw = numbers(array(os.path.join(out, "blocks.1.attn.pattern.npy")))
             self.assertEqual(tuple(browser.value("[0, 1, 2, 3].flatMap((h) => [...sheetAt('attn.pattern', 1).matrix(h).data])")), raw)
@@ -468,8 +332,9 @@ class Live(unittest.TestCase):
             self.ask(off=off)
             edits = [arg for key in off for arg in ("--edit", f"L{key.replace(',', 'H')} = 0")]
             rows = csv.DictReader(io.StringIO(subprocess.run([CLI, "heads", "-m", "tiny", "-s", text, *edits, "--format", "csv"], check=True,
-                                                             capture_output=True, env=GENERIC).stdout.decode()))
+                                                             capture_output=True).stdout.decode()))
             want = {(int(row["layer"]), int(row["head"])): row for row in rows}
+            self.assertTrue(browser.until("live.ranked === live.answer"))
             got = browser.value("ranking.ranks.map((r) => [r.layer, r.head, r.shares, SHARES[r.most]?.name ?? null])")
             self.assertEqual(len(got), 24)
             for layer, head, shares, most in got:
@@ -480,9 +345,21 @@ class Live(unittest.TestCase):
             self.assertFalse(browser.value("$('ranking').hidden"))
             self.assertEqual(browser.value("$('ranking-body').querySelectorAll('tbody tr').length"), 24)
         self.ask(off=[], edits="L0.pattern -= 1")                       # no shares of anything
+        self.assertTrue(browser.until("live.ranked === live.answer"))
         self.assertTrue(browser.value("$('ranking').hidden"))
         self.ask(text="Lily", edits="")
+        self.assertTrue(browser.until("live.ranked === live.answer"))
         self.assertFalse(browser.value("$('ranking').hidden"))
+        self.assertNotIn("punctuation", browser.value("SHARES.map((s) => s.name)"))
+        text = "Lily lost her ball. Tom saw it, and ran."               # a column that the first text had not
+        self.ask(text=text)
+        self.assertTrue(browser.until("live.ranked === live.answer"))
+        rows = csv.DictReader(io.StringIO(subprocess.run([CLI, "heads", "-m", "tiny", "-s", text, "--format", "csv"], check=True,
+                                                         capture_output=True).stdout.decode()))
+        at = browser.value("SHARES.findIndex((s) => s.name === 'punctuation')")
+        shown = browser.value("ranking.ranks.map((r) => r.shares)")
+        for row, shares in zip(rows, shown):
+            self.assertAlmostEqual(shares[at], float(row["punctuation"]), delta=1e-12)
 
     def test_how_much_each_head_matters(self):
         self.open("matter", "-m", "tiny", "-s", "Lily lost her red ball")
@@ -537,7 +414,7 @@ class Live(unittest.TestCase):
         most = {}
         for name, text in [("a", "Lily lost her red ball"), ("b", "Lily lost her big ball")]:
             out = fixtures.path("differ-" + name)
-            subprocess.run([CLI, "run", "-m", "tiny", "-s", text, "--show", "pattern", "--format", "npy", "-o", out], check=True, env=GENERIC, capture_output=True)
+            subprocess.run([CLI, "run", "-m", "tiny", "-s", text, "--show", "pattern", "--format", "npy", "-o", out], check=True, capture_output=True)
             for layer in range(6):
                 most[name, layer] = numbers(array(os.path.join(out, f"blocks.{layer}.attn.pattern.npy")))
         want = sorted(((max(abs(x - y) for x, y in zip(most["a", l][25 * h:25 * h + 25], most["b", l][25 * h:25 * h + 25])), f"L{l}H{h}")
@@ -553,12 +430,13 @@ class Live(unittest.TestCase):
     def test_what_cannot_be_is_a_sentence(self):
         self.open("bad", "-m", "life", "-s", "Life is short")
         self.assertEqual(self.ask(text="Life is blue")[0], "wrong")
-        self.assertIn("unknown word “blue”", browser.value("$('live-says').textContent"))
+        self.assertIn("blue", browser.value("$('live-says').textContent"))
         self.assertEqual(browser.value("page.queries.length"), 3)       # what was there stays
         self.assertIn("There is no text", self.ask(text="  ")[1])
         self.assertEqual(self.ask(text="eat dessert first")[0], "")
         self.open("long", "-m", "tiny", "-s", "Lily lost her red ball")
-        self.assertIn("the model reads 256 at most", self.ask(text="Lily " * 300)[1])
+        said = subprocess.run([CLI, "run", "-m", "tiny", "-s", "Lily " * 300], capture_output=True).stderr.decode().split("\n")[0]
+        self.assertEqual(self.ask(text="Lily " * 300)[1], said.removeprefix("attn-cli run: "))
         self.assertEqual(self.ask(text="Lily lost 日本語 \u202e")[0], "")
         browser.run("window.answered = false; ask({ text: 'Lily \\ud800' }).then(() => { window.answered = true; })")
         self.assertTrue(browser.until("window.answered && live.answer.tokens.length > 1"))
@@ -577,8 +455,9 @@ class Live(unittest.TestCase):
         self.open("ids", "-m", "tests/golden/checkpoints/gpt2-a", "--ids", "1,2,3")
         self.assertEqual(self.ask(text="4,5,6,7")[0], "")
         self.assertEqual(browser.value("page.queries.length"), 4)
-        self.assertIn("is no id", self.ask(text="4,x")[1])
-        self.assertIn("The model has ids 0 to", self.ask(text="4,99999")[1])
+        for ids in ["4,x", "4,99999"]:
+            said = subprocess.run([CLI, "run", "-m", "tests/golden/checkpoints/gpt2-a", "--ids", ids], capture_output=True).stderr.decode()
+            self.assertEqual(self.ask(text=ids), ["wrong", said.split("\n")[0].removeprefix("attn-cli run: ")])
 
     def test_a_page_that_cannot_compute_offers_nothing_to_compute(self):
         """Its tokenizer has special tokens alone, which nobody can type."""
@@ -604,7 +483,7 @@ class Live(unittest.TestCase):
         fixtures.cli("init", "-o", path, "--family", "gpt2", "--n-layer", "2", "--n-head", "4", "--d-model", "1024", "--n-ctx", "16", "--vocab-size", "300")
         said = subprocess.run([CLI, "run", "-m", path, "--ids", "1,2", "--live", "-o", fixtures.path("large.html")], capture_output=True)
         self.assertEqual(said.returncode, 2)
-        self.assertIn("more than 64 MB of weights", said.stderr.decode())
+        self.assertIn("more than 64 MB of files", said.stderr.decode())
         self.assertFalse(os.path.exists(fixtures.path("large.html")))
 
     def test_what_no_page_computes_is_refused(self):
@@ -615,6 +494,85 @@ class Live(unittest.TestCase):
             self.assertEqual(said.returncode, 2, args)
             self.assertIn(why, said.stderr.decode())
             self.assertFalse(os.path.exists(fixtures.path("never.html")))
+
+    def patched(self, patch):
+        """Opens the page with a worker in which this was run before."""
+        browser.devtools("Page.enable")
+        script = browser.devtools("Page.addScriptToEvaluateOnNewDocument", source="const B = Blob; window.Blob = class extends B { "
+                                  f"constructor(parts, o) {{ super(o?.type === 'text/javascript' ? [{json.dumps(patch)}, ...parts] : parts, o); }} }};")["identifier"]
+        browser.open(self.page)
+        browser.until("live.ready || $('live-says').className === 'wrong'")
+        browser.devtools("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+
+    def test_a_trap_is_a_sentence_and_the_page_goes_on(self):
+        self.open("trap", "-m", "tiny", "-s", "Lily lost her red ball")
+        self.patched("""const I = WebAssembly.Instance; let asked = 0;
+            WebAssembly.Instance = function (...a) {
+                const e = new I(...a).exports, break_ = (text) => { throw new WebAssembly.RuntimeError(text); };
+                return { exports: { ...e, live_ask: (p, n) => new TextDecoder().decode(new Uint8Array(e.memory.buffer, p, n)).includes("zebra")
+                    ? break_("unreachable") : e.live_ask(p, n) } };
+            };""")
+        self.assertEqual(self.ask(text="Lily saw"), ["", browser.value("$('live-says').textContent")])
+        said = self.ask(text="Lily saw a zebra")
+        self.assertEqual(said[0], "wrong")
+        self.assertIn("broke off (unreachable)", said[1])
+        self.assertEqual(browser.value("page.queries.length"), 2)       # what was there stays, and can be asked on
+        browser.run("change({ layer: 1, head: 3 }); heat.point(1, 0); heat.onPick(1)")
+        self.assertTrue(browser.until("explainsNow()"))
+        self.assertEqual(self.ask(text="Lily saw a dog")[0], "")
+        self.assertEqual(browser.value("page.queries.length"), 4)
+
+    def test_a_browser_that_cannot_says_so(self):
+        self.open("cannot", "-m", "life", "-s", "Life is short")
+        for patch, says in [("WebAssembly.validate = () => false;", "WebAssembly SIMD"), ("delete self.DecompressionStream;", "does not start")]:
+            self.patched(patch)
+            self.assertEqual(browser.value("$('live-says').className"), "wrong")
+            self.assertIn(says, browser.value("$('live-says').textContent"))
+            self.assertTrue(browser.value("$('live-controls').disabled && $('matrix').querySelector('canvas').width === 3"))
+
+    def test_an_engine_that_was_changed_is_not_run(self):
+        self.open("changed", "-m", "life", "-s", "Life is short")
+        with open(self.page, encoding="utf-8") as f:
+            page = f.read()
+        digest = re.search('ENGINE_DIGEST = "(.*?)"', page)[1]
+        with open(self.page, "w", encoding="utf-8") as f:       # its policy refuses the script that says what may run
+            f.write(page.replace(digest, "0" * 64))
+        browser.open(self.page)
+        self.assertTrue(browser.until("$('live-says').className === 'wrong'"))
+        self.assertTrue(any("Content Security Policy" in e for e in browser.errors()))
+
+    def test_bits_of_a_long_text(self):
+        self.open("slow", "-m", "tiny", "-s", "Lily lost her red ball")
+        browser.run("bits.own = false; bits.slow = 1000")       # as if each token took a second
+        self.assertEqual(self.ask(text="Lily lost her red ball and")[0], "")
+        self.assertEqual(browser.value("[live.answer.bits, $('live-bits').hidden]"), ["generic", False])
+        self.assertIn("ATTN_SIMD=generic", browser.value("$('live-bits-says').textContent"))
+        out = fixtures.path("slow")
+        subprocess.run([CLI, "run", "-m", "tiny", "-s", "Lily lost her red ball and", "--show", "pattern", "--format", "npy", "-o", out], check=True,
+                       capture_output=True, env={**os.environ, "ATTN_SIMD": "generic"})
+        shown = "[0, 1, 2, 3].flatMap((h) => [...sheetAt('attn.pattern', 5).matrix(h).data])"
+        self.assertEqual(tuple(browser.value(shown)), numbers(array(os.path.join(out, "blocks.5.attn.pattern.npy"))))
+        browser.click("#live-bits-own")
+        self.assertTrue(browser.until("live.answer.bits === 'default' && $('live-bits-says').textContent === ''"))
+        self.assertFalse(browser.value("$('live-bits').hidden"))
+
+    def test_answers_of_commands_are_tables(self):
+        self.open("asks", "-m", "tiny", "-s", "Tom and Lily went to the park. Tom gave the ball to")
+        browser.run("$('live-more').open = $('live-attribute').open = $('live-patch').open = true; $('live-attribute-target').value = ' Lily'; "
+                    "$('live-attribute-compute').click()")
+        self.assertTrue(any(browser.until("$('live-attribute-says').querySelector('table')") for _ in range(5)))
+        want = json.loads(subprocess.run([CLI, "attribute", "-m", "tiny", "-s", "Tom and Lily went to the park. Tom gave the ball to", "--target", " Lily",
+                                          "--format", "json"], check=True, capture_output=True).stdout)
+        shown = browser.value("$('live-attribute-says').textContent")
+        for key in want:
+            self.assertIn(key, shown)
+        browser.run("$('live-attribute-target').value = 'zebra stripes'; $('live-attribute-compute').click()")
+        self.assertTrue(browser.until("$('live-attribute-says').querySelector('.wrong')"))
+        self.assertIn("zebra", browser.value("$('live-attribute-says').textContent"))
+        browser.run("$('live-patch-what').value = 'resid_pre'; $('live-patch-over').value = 'layer,pos'; "
+                    "$('live-patch-metric').value = 'logit(13)'")
+        browser.run("$('live-patch-other').value = 'Tom and Lily went to the park. Lily gave the ball to'; $('live-patch-compute').click()")
+        self.assertTrue(any(browser.until("$('live-patch-says').querySelector('table')") for _ in range(15)), browser.value("$('live-patch-says').textContent"))
 
     # ---- everyone
 
@@ -664,7 +622,7 @@ class Live(unittest.TestCase):
     def test_nothing_stays_english(self):
         """But what is wrong with an edit, which says what the command says."""
         self.open("zh", "-m", "tiny", "-s", LILY, "--show", "pattern,context,lens", "--lang", "zh")
-        found, names = set(), {"pos"}
+        found, names = set(), set("pos what over target foil metric method precision neurons ATTN SIMD generic".split())        # of options
 
         def look():
             found.update(fixtures.english(browser, names))
@@ -696,7 +654,7 @@ class Live(unittest.TestCase):
         self.assertEqual(self.ask(edits="L9H0 = 0")[0], "wrong")
         self.assertIn("layer 9 is not there", browser.value("$('live-says').textContent"))
         self.open("zh-words", "-m", "life", "-s", "Life is short", "--lang", "zh")
-        self.assertEqual(self.ask(text="Life was short"), ["wrong", "文本第 5 字节处有不认识的词“was”：模型有 6 个词：“Life” “dessert” “eat” “first” “is” “short”"])
+        self.assertEqual(self.ask(text=" "), ["wrong", "没有文本：请输入几个词"])
 
     def test_other_pages_are_as_they_were(self):
         self.open("life", "-s", "Life is short", "-m", "life")
@@ -705,35 +663,51 @@ class Live(unittest.TestCase):
         fixtures.cli("run", "-m", "life", "-s", "Life is short", "-o", self.page)
         with open(self.page, encoding="utf-8") as f:
             plain = f.read()
-        self.assertTrue("class Pass" in live and 'id="packed"' in live)
-        self.assertFalse("class Pass" in plain or 'id="packed"' in plain)
+        for part in ["class Engine", 'id="packed"', 'id="engine"', "'wasm-unsafe-eval'; worker-src blob:"]:
+            self.assertTrue(part in live and part not in plain, part)
 
 
-def times():
-    """Prints how long one keystroke takes, in the page: the whole text anew, one word appended, and with a head off."""
-    setUpModule()
+KEY = """const [first, ...texts] = arguments, all = [];
+return ask({ text: first }).then(async () => {
+    for (const text of texts) {
+        const from = performance.now();
+        await ask({ text });
+        all.push(performance.now() - from);
+    }
+    return all;
+});"""
+
+
+def times(programs):
+    """Prints how long a key takes until all is drawn, the last of a text and one of its first word: pages of the programs in turn."""
+    global fixtures
+    fixtures, browsers = Fixtures(), [Browser() for _ in programs]
     try:
         big = fixtures.path("big")
-        fixtures.cli("init", "-o", big, "--family", "gpt2", "--n-layer", "8", "--n-head", "6", "--d-model", "288", "--n-ctx", "128", "--vocab-size", "300")
+        fixtures.cli("init", "-o", big, "--family", "gpt2", "--n-layer", "8", "--n-head", "6", "--d-model", "288", "--n-ctx", "256", "--vocab-size", "300")
         for model in ["tiny", big]:
-            page = fixtures.path("times.html")
-            subprocess.run([CLI, "run", "-m", model, "--ids", "1,2,3", "--live", "-o", page], check=True)
-            browser.open(page)
-            browser.until("live.ready")
-            for n in [8, 16, 64]:
-                print(os.path.basename(model), n, "tokens:", browser.run("""const s = live.session, ids = Array.from({ length: arguments[0] }, (_, i) => 7 * i % 290);
-                    const time = (f) => { const all = []; for (let i = 0; i < 4; i++) { const t = performance.now(); f(i); all.push(performance.now() - t); }
-                                          return Math.min(...all).toFixed(1) + " ms"; };
-                    const pass = (ids, o) => finishAll(new Pass(s.w, ids, { keep: s.keep, ...o }).run()), asked = { ...s.begun, text: ids.join(",") };
-                    const before = pass(ids.slice(0, -1), {});
-                    return `one run ${time(() => pass(ids, {}))}, one token more ${time(() => pass(ids, { before }))}, before and after without a head ` +
-                        time((i) => { s.last = {}; finishAll(s.answer({ ...asked, off: [`0,${i % 4}`] })); });""", n))
+            for at, (program, browser) in enumerate(zip(programs, browsers)):
+                page = fixtures.path(f"times-{at}.html")
+                subprocess.run([program, "run", "-m", model, "--ids", "1,2,3", "--live", "-o", page], check=True, capture_output=True)
+                from_, _ = time.time(), browser.open(page)
+                any(browser.until("live.ready") for _ in range(10))
+                print(f"{os.path.basename(model)}, {program}: {os.path.getsize(page) / 1e6:.2f} MB, open after {time.time() - from_:.2f} s", flush=True)
+            for n in [8, 16, 64, 250]:
+                ids = lambda first, last: ",".join(map(str, [first] + [7 * i % 290 for i in range(n - 2)] + [last]))
+                for name, texts in [("last", [ids(1, k) for k in range(10)]), ("first", [ids(k, 1) for k in range(4)])]:
+                    taken = [[] for _ in programs]
+                    for _ in range(6 if n < 250 else 2):
+                        for all_, browser in zip(taken, browsers):
+                            all_ += browser.run(KEY, *texts)
+                    print(f"{os.path.basename(model)}, {n} tokens, the {name} changed:", ", ".join(f"{sorted(t)[len(t) // 2]:.1f} ms" for t in taken), flush=True)
     finally:
-        tearDownModule()
+        for browser in browsers:
+            browser.close()
+        fixtures.remove()
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["times"]:
-        times()
+    if sys.argv[1:2] == ["times"]:
+        times(sys.argv[2:] or [CLI])
     else:
         unittest.main(verbosity=1)

@@ -21,7 +21,6 @@ static const struct place kind[] = {
     {"lib/run/kind.c", 1, "its row"},
     {"lib/compute/*", 4, "which keys a query sees, and how these are multiplied"},
     {"lib/explain/*", 2, "what its mask looks like in a derivation; an article has an example"},
-    {"lib/picture/page/kinds.js", 1, "which keys a query sees, in a page that computes"},
     {NULL, 0, NULL},
 };
 static const struct place format[] = {
@@ -50,7 +49,6 @@ static const struct place family[] = {
 static const struct place score[] = {{"lib/ask/scores.c", 1, "its row"}, {NULL, 0, NULL}};
 static const struct place activation[] = {
     {"lib/compute/mlp.h", 1, "its row"},
-    {"lib/picture/page/softmax.js", 1, "its row in a page that computes"},
     {"lib/model/family.c", 1, "the words for it in Hugging Face's files"},
     {"lib/model/family_*.c", 1, "what a family has whose file says nothing"},
     {NULL, 0, NULL},

@@ -119,8 +119,8 @@ START_TEST(what_cannot_restart_is_refused)
     struct attn_seq seq = {.T = 1};
     ck_assert(!attn_run_new(&r, b.a.model, &b.plan, NULL, 0, &err) && attn_run_restart(r, 3, &x, &seq, 1, &err));
     ck_assert_str_eq(err.msg, "a run cannot begin at layer 3: model gpt2-a has 2");
-    ck_assert(!attn_kv_new(&other, b.a.model, TOKENS - 1, &err) && attn_kv_copy(other, b.kv, 1, &err)
-              && strstr(err.msg, "for as many tokens"));
+    ck_assert(!attn_kv_new(&other, b.a.model, TOKENS - 1, &err) && attn_kv_copy(other, b.kv, TOKENS, &err)
+              && strstr(err.msg, "that has room for it"));
     ck_assert(attn_kv_copy(b.cut, b.kv, TOKENS + 1, &err) && strstr(err.msg, "up to the 21 it has"));
     attn_kv_free(other);
     attn_run_free(r);

@@ -213,11 +213,12 @@ START_TEST(what_somebody_changed_is_left_and_told)
     void *self = NULL;
     sinks_ck_run("npy", &older);
     sinks_write(&newer, "embed.npy", "mine");
-    ck_assert(!f->methods->open(&self, f, &newer.job, NULL) && !sinks_tell(f->methods, self, &newer, 2, NULL) &&
-              !f->methods->finish(self, NULL));
-    ck_assert_ptr_nonnull(f->methods->note(self));
-    ck_assert_ptr_nonnull(strstr(f->methods->note(self), "embed.npy: is left there"));
-    f->methods->close(self);
+    const struct attn_sink_methods *methods = attn_format_methods(f);
+    ck_assert(!methods->open(&self, f, &newer.job, NULL) && !sinks_tell(methods, self, &newer, 2, NULL) &&
+              !methods->finish(self, NULL));
+    ck_assert_ptr_nonnull(methods->note(self));
+    ck_assert_ptr_nonnull(strstr(methods->note(self), "embed.npy: is left there"));
+    methods->close(self);
     sinks_ck_file(&newer, "embed.npy", "mine");
     ck_assert(!sinks_there(&newer, "blocks.0.attn.q.npy") && !sinks_there(&newer, "manifest.json.part"));
 }
@@ -227,9 +228,9 @@ START_TEST(two_runs_do_not_write_to_one_directory)
 {
     const struct attn_format *f = attn_format_find("npy");
     void *self = NULL;
-    ck_assert_int_eq(f->methods->open(&self, f, &older.job, NULL), 0);
+    ck_assert_int_eq(attn_format_methods(f)->open(&self, f, &older.job, NULL), 0);
     sinks_ck_refused("csv", &newer, ATTN_EIO, "another process is writing to it");
-    f->methods->close(self);
+    attn_format_methods(f)->close(self);
     sinks_ck_run("csv", &newer);
 }
 END_TEST

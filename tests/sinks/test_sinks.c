@@ -33,9 +33,9 @@ START_TEST(a_row_says_all_of_a_format)
 {
     for (const struct attn_format *f = NULL; (f = attn_format_next(f));) {
         ck_assert_ptr_eq(attn_format_find(f->name), f);
-        ck_assert(!(f->flags & (ATTN_FORMAT_RUN | ATTN_FORMAT_APART)) || f->methods);
-        ck_assert(!(f->flags & ATTN_FORMAT_LINES) || f->methods->failed);
-        ck_assert(!(f->flags & ATTN_FORMAT_PICTURE) == !(f->methods && f->methods->draw));
+        ck_assert(!(f->flags & (ATTN_FORMAT_RUN | ATTN_FORMAT_APART)) || attn_format_methods(f));
+        ck_assert(!(f->flags & ATTN_FORMAT_LINES) || attn_format_methods(f)->failed);
+        ck_assert(!(f->flags & ATTN_FORMAT_PICTURE) == !(attn_format_methods(f) && attn_format_methods(f)->draw));
         ck_assert(!(f->flags & ATTN_FORMAT_APART) || f->ending);
         ck_assert_ptr_eq(attn_format_of_path(printed("a.b/OUT%s", f->ending ? f->ending : "")), f->ending ? f : NULL);
     }

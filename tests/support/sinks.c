@@ -158,12 +158,12 @@ int sinks_run(const char *format, const struct sinks_setup *s, struct attn_err *
 {
     const struct attn_format *f = attn_format_find(format);
     void *self = NULL;
-    int rc = f->methods->open(&self, f, &s->job, err);
+    int rc = attn_format_methods(f)->open(&self, f, &s->job, err);
     if (!rc)
-        rc = sinks_tell(f->methods, self, s, (int)s->model.L, err);
+        rc = sinks_tell(attn_format_methods(f), self, s, (int)s->model.L, err);
     if (!rc)
-        rc = f->methods->finish(self, err);
-    f->methods->close(self);
+        rc = attn_format_methods(f)->finish(self, err);
+    attn_format_methods(f)->close(self);
     return rc;
 }
 

@@ -37,36 +37,6 @@ START_TEST(test_bytes)
 }
 END_TEST
 
-/* Characters of which any text is in normal form C: beside each other they stay. */
-START_TEST(test_characters_that_stay)
-{
-    static const struct { uint32_t c; bool stays; } rows[] = {
-        {'a', true}, {0xE9, true}, {0x4E2D, true}, {0xFF1A, true}, {0xD55C, true}, {0x304C, true}, {0x301, false},
-        {0x3099, false}, {0x1161, false}, {0xF900, false}, {0x212B, false},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        ck_assert_msg(attn_form_stays(rows[i].c) == rows[i].stays, "U+%04X", (unsigned)rows[i].c);
-    uint32_t before = 0xAC00;           /* a syllable, with which finals of Hangul would compose */
-    size_t n = 0;
-    for (uint32_t c = 1; c < 0x110000; c++) {
-        if ((c >= 0xD800 && c < 0xE000) || !attn_form_stays(c))
-            continue;
-        char text[16] = "";
-        size_t len = attn_utf8_put(text, 0xAC00);
-        len += attn_utf8_put(text + len, before);
-        len += attn_utf8_put(text + len, c);
-        struct attn_mapped out = {0};
-        attn_mapped_begin(&out, text, len);
-        ck_assert(attn_form_apply(&out, ATTN_NORMAL_NFC, text, len));
-        ck_assert_msg(out.len == len && !memcmp(out.text, text, len), "U+%04X U+%04X", (unsigned)before, (unsigned)c);
-        attn_mapped_free(&out);
-        before = c;
-        n++;
-    }
-    ck_assert_uint_gt(n, 1000000);
-}
-END_TEST
-
 /* Gives a class to each range "41-5A" or single number in a line of hexadecimal numbers. */
 static void mark(unsigned char *class, char *line, enum attn_class as)
 {
@@ -418,7 +388,6 @@ Suite *suite_pretoken(void)
     Suite *s = suite_create("pretoken");
     TCase *t = tcase_create("pretoken");
     tcase_add_test(t, test_bytes);
-    tcase_add_test(t, test_characters_that_stay);
     tcase_add_test(t, test_classes);
     tcase_add_loop_test(t, test_cuts, 0, (int)(sizeof cuts / sizeof *cuts));
     tcase_add_test(t, test_scanners);

@@ -7,7 +7,7 @@ const $ = (id) => document.getElementById(id);
 const isMatrix = (sheet) => sheet.keys || !sheet.tokens;
 const isAttention = (sheet) => sheet.keys && sheet.tokens;
 const unique = (list) => [...new Set(list)];
-const shortKind = (kind) => kind.replace(/^attn\.(?!out)/, "");
+const shortKind = (kind) => sheetsOf(kind)[0].short;
 
 const state = { kind: null, layer: null, head: null, scale: "auto", palette: "paper", hideFirst: false, merge: false,
                 query: -1, allLines: false, withoutLines: [], vectorKind: null, slice: true, theme: "auto", tab: "attention" };
@@ -17,6 +17,8 @@ const extras = [];
 const sheetsOf = (kind) => page.sheets.filter((s) => s.kind === kind);
 const layersOf = (kind) => sheetsOf(kind).map((s) => s.layer);
 const headsOf = (kind) => unique(sheetsOf(kind).flatMap((s) => s.heads ?? [null])).sort((a, b) => a - b);
+/* Whether what is shown is this to a weight. */
+const isPart = (part) => sheetsOf(state.kind)[0]?.part === part;
 const sheetAt = (kind, layer) => sheetsOf(kind).find((s) => s.layer === layer || s.layer === null);
 /* Some stand in place of a layer: kinds of attention, scores of heads. */
 const nameOfLayer = (layer) => page.sheets.find((s) => s.layer === layer)?.name ?? null;
@@ -30,7 +32,7 @@ function labelsOf(tokens, n) {
 
 function mergeable() {
     const fits = (s) => s.rows === page.queries.length && s.cols === keyTokens().length;
-    return state.kind === "attn.pattern" && Boolean(page.queries?.[0]?.text) && sheetsOf(state.kind).every(fits);
+    return isPart("weight") && Boolean(page.queries?.[0]?.text) && sheetsOf(state.kind).every(fits);
 }
 
 function merging() {
@@ -49,7 +51,7 @@ function hideable() {
 
 const preferred = (list, kind) => list.includes(kind) ? kind : list[0] ?? null;
 const matrixKinds = unique(page.sheets.filter(isMatrix).map((s) => s.kind));
-const firstKind = preferred(matrixKinds, "attn.pattern");
+const firstKind = preferred(matrixKinds, page.sheets.find((s) => s.part === "weight")?.kind);
 /* Kinds of vectors: rows of numbers, one a token. */
 const vectorKinds = () => unique(page.sheets.filter((s) => !isMatrix(s)).map((s) => s.kind));
 

@@ -13,8 +13,13 @@ function rgb(hex) {
     return [n >> 16, (n >> 8) & 255, n & 255];
 }
 
+const themed = new Map();               /* each question computes the style of the page */
+
 function themeColour(name) {
-    return rgb(getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim());
+    const { theme } = document.documentElement.dataset, key = `${theme} ${name}`;
+    if (!themed.has(key))
+        themed.set(key, rgb(getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim()));
+    return themed.get(key);
 }
 
 /* As a canvas holds it: little-endian RGBA. */

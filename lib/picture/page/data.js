@@ -32,8 +32,6 @@ class Matrix {
     hidden(r, c) { return this.mask !== null && this.mask[r * this.cols + c] !== 0; }
 }
 
-const SIGHTS = new Map([["attn.mask", 1], ["attn.mask_inf", 0]]);
-
 /* A mask is stored as lengths of runs, those that are seen first. */
 function flagsOf(runs, n) {
     const flags = new Uint8Array(n);
@@ -99,7 +97,7 @@ class Sheet {
             from += stored;
         }
         m.mask = this.hiddenOf(nth, m.data);
-        m.sight = SIGHTS.get(this.kind) ?? null;
+        m.sight = this.sight;
         return m;
     }
 

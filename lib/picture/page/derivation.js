@@ -12,9 +12,9 @@ const shownWeight = (r, c) => heat.shade.m.hidden(r, c) ? 0 : heat.shade.m.at(r,
  * softmax, score, sum: of e^score over the keys seen, seen: how many } of which any may be missing, or { says }
  * instead. */
 function weightParts(r, c) {
-    const { layer, head } = state, of = (kind) => page.sheets.find((s) => s.kind === kind && s.layer === layer);
-    const whole = (sheet) => sheet && sheet.matrix(nthOf(sheet, head)), [q, k] = [of("attn.q"), of("attn.k")];
-    const [dots, scores] = [whole(of("attn.dots")), whole(of("attn.scores"))], { m } = heat.shade;
+    const { layer, head } = state, of = (part) => page.sheets.find((s) => s.part === part && s.layer === layer);
+    const whole = (sheet) => sheet && sheet.matrix(nthOf(sheet, head)), [q, k] = [of("query"), of("key")];
+    const [dots, scores] = [whole(of("product")), whole(of("score"))], { m } = heat.shade;
     if (m.hidden(r, c))
         return { weight: 0, says: [tr("The query does not see this key: its weight is 0.")] };
     const parts = { weight: shownWeight(r, c) };
@@ -75,7 +75,7 @@ function derivationLines({ weight, terms, dot, scale, more = "", score, sum, see
 }
 
 function canExplain() {
-    return explained && state.kind === "attn.pattern" && !merging() && heat.attends && state.layer !== null &&
+    return explained && isPart("weight") && !merging() && heat.attends && state.layer !== null &&
         explained[0] < heat.rows && explained[1] < heat.cols;
 }
 
@@ -84,12 +84,10 @@ function drawDerivation() {
     if ($("derivation").hidden)
         return;
     const [r, c] = explained, parts = weightParts(r, c), lines = derivationLines(parts);
-    const paragraph = (...what) => { const p = document.createElement("p"); p.append(...what); return p; };
     const name = `${placeName(heat.rowLabels[r], r)} → ${placeName(heat.colLabels[c], c)}: ${numberText(parts.weight)}`;
     if (!parts.says && (!parts.terms || parts.sum === undefined))
-        lines.push(tr("More of where it comes from: %s.", "run --show pattern,q,k,dots,scores"));
-    const title = Object.assign(document.createElement("b"), { textContent: name });
-    $("derivation").replaceChildren(paragraph(title), ...lines.map((s) => paragraph(s)));
+        lines.push(tr("More of where it comes from: %s.", page.explains));
+    $("derivation").replaceChildren(element("p", {}, element("b", {}, name)), ...lines.map((s) => element("p", {}, s)));
 }
 
 const pickRow = heat.onPick;

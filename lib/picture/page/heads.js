@@ -22,11 +22,10 @@ function drawLineHeads(sheet) {
     $("all-lines").checked = state.allLines;
     const had = $("line-heads").contains(document.activeElement) ? document.activeElement.dataset.head : null;
     $("line-heads").replaceChildren(...(several && state.allLines ? sheet.heads : []).map((head) => {
-        const b = Object.assign(document.createElement("button"), { type: "button", textContent: "H" + head });
+        const b = element("button", { type: "button", textContent: "H" + head, onclick: () => toggleLines(sheet, head),
+                                      aria: { pressed: !state.withoutLines.includes(head) } });
         b.dataset.head = head;
         b.style.setProperty("--of", headColour(head));
-        b.setAttribute("aria-pressed", !state.withoutLines.includes(head));
-        b.addEventListener("click", () => toggleLines(sheet, head));
         return b;
     }));
     if (had !== null)
@@ -57,18 +56,14 @@ function looksFrom(r) {
 
 /* A head to go to, with what is said of it; share: of its width that a bar takes. */
 function headItem({ layer, head }, says, number, share) {
-    const item = document.createElement("li"), b = Object.assign(document.createElement("button"), { type: "button" });
-    b.append(Object.assign(document.createElement("span"), { textContent: shortName(layer, head) }), says,
-             Object.assign(document.createElement("b"), { textContent: number }));
-    b.setAttribute("aria-current", layer === state.layer && head === state.head);
+    const b = element("button", { type: "button", onclick: () => change({ layer, head }), aria: { current: layer === state.layer && head === state.head } },
+                      element("span", {}, shortName(layer, head)), says, element("b", {}, number));
     b.style.setProperty("--share", 100 * Math.min(share, 1) + "%");
-    b.addEventListener("click", () => change({ layer, head }));
-    item.append(b);
-    return item;
+    return element("li", {}, b);
 }
 
 function drawLooks() {
-    const r = state.query, attends = heat.attends && state.kind === "attn.pattern";
+    const r = state.query, attends = heat.attends && isPart("weight");
     const can = r >= 0 && attends && headsIn(state.kind).length > 1;
     $("looks").hidden = !can;
     if (!can)

@@ -26,6 +26,15 @@ function svg(name, attributes, text) {
     return e;
 }
 
+/* With properties, and with attributes for whoever does not see it. */
+function element(tag, attributes = {}, ...children) {
+    const { aria = {}, ...rest } = attributes, e = Object.assign(document.createElement(tag), rest);
+    for (const [name, value] of Object.entries(aria))
+        e.setAttribute(name === "role" ? "role" : "aria-" + name, value);
+    e.append(...children);
+    return e;
+}
+
 const ruler = document.createElement("canvas").getContext("2d");
 
 const fontFamily = getComputedStyle(document.body).fontFamily;          /* once: each question lays out the page */
@@ -44,8 +53,8 @@ function shorten(label) {
 
 /* Paints a function of (r, c) that gives pixels. */
 function paintCells(canvas, rows, cols, pixelAt) {
-    canvas.width = cols;
-    canvas.height = rows;
+    if (canvas.width !== cols || canvas.height !== rows)
+        Object.assign(canvas, { width: cols, height: rows });
     const context = canvas.getContext("2d"), image = context.createImageData(cols, rows);
     const pixels = new Uint32Array(image.data.buffer);
     for (let r = 0; r < rows; r++)
@@ -64,9 +73,8 @@ class Heat {
         this.asked = 0;                 /* pixels of a cell; 0: as fits */
         this.cursor = [-1, -1];
         this.kept = -1;
-        this.plane = host.appendChild(document.createElement("div"));
-        this.plane.className = "plane";
-        this.canvas = this.plane.appendChild(document.createElement("canvas"));
+        Object.assign(this, { wide: 0, scrolled: [0, 0] });             /* as last seen: each question lays out the page */
+        this.plane = host.appendChild(element("div", { className: "plane" }, this.canvas = element("canvas")));
         this.svg = this.plane.appendChild(svg("svg", { "aria-hidden": "true" }));
         this.inside = this.svg.appendChild(svg("g"));       /* gaps and numbers */
         this.marks = this.svg.appendChild(svg("g"));
@@ -94,7 +102,7 @@ class Heat {
         const rowWidth = Math.max(...this.rowNames.map((s) => textWidth(s)));
         const colWidth = Math.max(...this.colNames.map((s) => textWidth(s)));
         this.left = Math.ceil(rowWidth) + 24;
-        const room = this.host.clientWidth - this.left - 2;
+        const room = (onPaper() ? this.host.clientWidth : this.wide ||= this.host.clientWidth) - this.left - 2;
         const slanted = (cell) => colWidth + 8 > cell;
         const overhang = (cell) => slanted(cell) ? colWidth * Math.cos(SLANT) : 0;
         let cell = Math.min(room / this.cols, 64);
@@ -116,7 +124,7 @@ class Heat {
 
     /* Labels go with what is scrolled: those of columns up and down, those of rows to the sides. */
     follow() {
-        const { scrollLeft: x, scrollTop: y } = this.host;
+        const [x, y] = this.scrolled;
         for (const [band, by] of Object.entries({ columns: [0, y], rows: [x, 0], corner: [x, y] }))
             this.bands[band].setAttribute("transform", `translate(${by})`);
     }
@@ -277,8 +285,16 @@ class Heat {
             this.onPick(r);
         });
         this.host.addEventListener("keydown", (e) => this.key(e));
-        this.host.addEventListener("scroll", () => this.follow(), { passive: true });
-        new ResizeObserver(() => this.layOut()).observe(this.host);
+        this.host.addEventListener("scroll", () => {
+            this.scrolled = [this.host.scrollLeft, this.host.scrollTop];
+            this.follow();
+        }, { passive: true });
+        new ResizeObserver(() => {
+            const { clientWidth } = this.host, changed = clientWidth !== this.wide;
+            this.wide = clientWidth;
+            if (changed)
+                this.layOut();
+        }).observe(this.host);
     }
 
     key(e) {
@@ -313,10 +329,7 @@ class Heat {
 }
 
 /* One tip for the page, beside the pointer. */
-const tip = document.createElement("div");
-tip.className = "tip";
-tip.hidden = true;
-tip.setAttribute("aria-hidden", "true");
+const tip = element("div", { className: "tip", hidden: true, aria: { hidden: true } });
 document.body.append(tip);
 
 function showTip(text, x, y) {

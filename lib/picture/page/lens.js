@@ -1,13 +1,14 @@
 "use strict";
 /* What each layer would predict, in a tab of its own: layers by positions, the likeliest next token in each cell.
  *
- * page.lens: { layer, at } of each layer, at[t] the likeliest tokens after position t.  One cell at a time can be tabbed to, the
+ * page.lens: { layer, at } of each layer, at[t] the likeliest tokens after position t; a page that computes has it when it is
+ * looked at.  One cell at a time can be tabbed to, the
  * arrow keys move between them. */
 
 class Lens {
     constructor(host) {
         this.host = host;
-        this.cursor = [page.lens.length - 1, page.queries.length - 1];        /* what comes next */
+        this.cursor = [(page.lens?.length ?? 1) - 1, page.queries.length - 1];        /* what comes next */
         host.addEventListener("keydown", (e) => this.key(e));
         for (const event of ["pointerover", "focusin"])
             host.addEventListener(event, (e) => this.look(e.target.closest("td")));
@@ -15,11 +16,9 @@ class Lens {
     }
 
     draw() {
-        const table = document.createElement("table"), head = table.createTHead().insertRow(), body = table.createTBody();
+        const table = element("table", { aria: { role: "grid", labelledby: "lens-title" } }), head = table.createTHead().insertRow(), body = table.createTBody();
         const ramp = rampOf(page.palettes[state.palette], false);
-        const heading = (text, scope) => Object.assign(document.createElement("th"), { textContent: text, scope });
-        table.setAttribute("role", "grid");
-        table.setAttribute("aria-labelledby", "lens-title");
+        const heading = (text, scope) => element("th", { textContent: text, scope });
         head.append(heading(tr("layer"), "col"), ...page.queries.map((t) => heading(tokenLabel(t), "col")));
         page.lens.forEach(({ layer, at }, r) => {
             const row = body.insertRow();
@@ -31,10 +30,7 @@ class Lens {
     }
 
     cell(likely, ramp, r, c) {
-        const cell = document.createElement("td"), [best] = likely, text = document.createElement("span");
-        cell.tabIndex = -1;
-        cell.append(text);
-        text.textContent = best ? tokenLabel(best) : "–";
+        const [best] = likely, cell = element("td", { tabIndex: -1 }, element("span", {}, best ? tokenLabel(best) : "–"));
         if (!best)
             return cell;
         const pixel = ramp[Math.round(best.p * (ramp.length - 1))];
@@ -76,11 +72,7 @@ class Lens {
 
 /* ---- the tabs ---- */
 
-const tabs = document.createElement("div"), lensPanel = document.createElement("section");
-tabs.className = "tabs";
-tabs.setAttribute("role", "tablist");
-tabs.setAttribute("aria-label", tr("What the page shows"));
-lensPanel.id = "lens";
+const tabs = element("div", { className: "tabs", aria: { role: "tablist", label: tr("What the page shows") } }), lensPanel = element("section", { id: "lens" });
 lensPanel.innerHTML = `
     <h2 id="lens-title">${tr("What each layer would predict")}</h2>
     <p class="hint">${tr("The likeliest next token if the model ended with a layer: its residual stream through the final norm and the " +
@@ -91,13 +83,10 @@ lensPanel.innerHTML = `
     <div class="legend" id="lens-legend"></div>`;
 const panels = { attention: $("attention"), lens: lensPanel };
 for (const [name, panel] of Object.entries(panels)) {
-    const tab = document.createElement("button");
-    Object.assign(tab, { type: "button", id: "tab-" + name, textContent: name === "lens" ? tr("Lens") : tr("Attention") });
-    tab.setAttribute("role", "tab");
-    tab.setAttribute("aria-controls", panel.id);
+    const tab = element("button", { type: "button", id: "tab-" + name, textContent: name === "lens" ? tr("Lens") : tr("Attention"),
+                                    onclick: () => change({ tab: name }), aria: { role: "tab", controls: panel.id } });
     panel.setAttribute("role", "tabpanel");
     panel.setAttribute("aria-labelledby", tab.id);
-    tab.addEventListener("click", () => change({ tab: name }));
     tabs.append(tab);
 }
 tabs.addEventListener("keydown", (e) => {
@@ -109,9 +98,17 @@ tabs.addEventListener("keydown", (e) => {
 $("attention").before(tabs);
 $("attention").after(lensPanel);
 
-const lens = page.lens ? new Lens($("lens-body")) : null;
+const lens = page.lens || $("packed") ? new Lens($("lens-body")) : null;
+
+/* Says why there is no table. */
+function lensSays(why) {
+    $("lens-body").replaceChildren(tr("Left out: %s.", why));
+    $("lens-value").textContent = "";
+    $("lens-list").replaceChildren();
+}
+
 if (!lens)
-    lensPanel.querySelector(".hint").textContent = tr("Left out: %s.", page.noLens);
+    lensSays(page.noLens);
 
 /* Whether page.lens is that of the text; a page that computes may still be at it. */
 let lensIsCurrent = () => true;

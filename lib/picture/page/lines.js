@@ -24,12 +24,14 @@ class Lines {
         this.sides[0].after(this.svg);
         this.kept = null;               /* [side, index] */
         this.pointed = [0, -1];
-        new ResizeObserver(() => this.draw()).observe(this.svg);
+        new ResizeObserver(() => {
+            if (this.svg.clientWidth !== this.width)
+                this.draw(this.svg.clientWidth);
+        }).observe(this.svg);
     }
 
     makeSide(name) {
-        const side = this.host.appendChild(document.createElement("ol")), at = () => this.sides.indexOf(side);
-        side.setAttribute("aria-label", name);
+        const side = this.host.appendChild(element("ol", { aria: { label: name } })), at = () => this.sides.indexOf(side);
         side.addEventListener("pointerover", (e) => this.point(at(), this.indexOf(e.target)));
         side.addEventListener("pointerleave", () => this.point(...(this.kept ?? [0, -1])));
         side.addEventListener("click", (e) => this.pick(at(), this.indexOf(e.target)));
@@ -59,13 +61,7 @@ class Lines {
     }
 
     fill(side, labels) {
-        side.replaceChildren(...labels.map((label, i) => {
-            const item = document.createElement("li");
-            item.append(label);
-            item.title = label;
-            item.tabIndex = i ? -1 : 0;
-            return item;
-        }));
+        side.replaceChildren(...labels.map((label, i) => element("li", { title: label, tabIndex: i ? -1 : 0 }, label)));
     }
 
     /* Lines of query r that are drawn before anybody points: [query, key, 0..1, head]. */
@@ -83,11 +79,12 @@ class Lines {
         return shade.pixel(r, c) ? Math.abs(shade.size(r, c)) || 0 : 0;
     }
 
-    draw() {
-        if (!this.shades || !this.svg.clientWidth)
+    /* width: as last seen, for the question lays out the page. */
+    draw(width = onPaper() ? this.svg.clientWidth : this.width || this.svg.clientWidth) {
+        this.width = width;
+        if (!this.shades || !width)
             return;
         const height = this.row * Math.max(this.m.rows, this.m.cols);
-        this.width = this.svg.clientWidth;
         this.svg.style.height = height + "px";
         this.host.closest("section").classList.toggle("too-tall", height > PAPER);
         this.svg.setAttribute("viewBox", `0 0 ${this.width} ${height}`);
@@ -130,8 +127,7 @@ class Lines {
         if (!seen.length)
             return [];
         const size = ({ shade }) => Math.abs(shade.m.at(r, c)), most = seen.reduce((a, b) => size(b) > size(a) ? b : a);
-        const weight = item.appendChild(document.createElement("b"));
-        weight.textContent = briefNumber(most.shade.m.at(r, c)) + (most.name ? " " + most.name : "");
+        item.append(element("b", {}, briefNumber(most.shade.m.at(r, c)) + (most.name ? " " + most.name : "")));
         return seen.map((of) => [r, c, this.strength(of, r, c), this.shades.indexOf(of)]).filter(([, , x]) => x > 0.002)
             .map(([, , x, i]) => this.path([r, c, 0.2 + 0.8 * x, i]));          /* never as faint as the others */
     }
@@ -151,8 +147,10 @@ class Lines {
         if (!this.shades)
             return;
         this.point(...(this.kept ?? [0, -1]));
+        if (r < 0)
+            return;
         const { scrollTop, clientHeight } = this.host;
-        if (r >= 0 && (r * this.row < scrollTop || (r + 1) * this.row > scrollTop + clientHeight))
+        if (r * this.row < scrollTop || (r + 1) * this.row > scrollTop + clientHeight)
             this.host.scrollTop = r * this.row - clientHeight / 2;
     }
 

@@ -1,64 +1,70 @@
 "use strict";
-/* What one can do in a page that computes: type, switch heads off, edit, pin, go on writing.  session.js computes; here is what is
- * asked of it, in `live`, and what must be drawn when an answer comes. */
+/* What one can do in a page that computes: type, switch heads off, edit, pin, go on writing.  The engine computes (engine.js); here
+ * is what is asked of it, in `live`, and what must be drawn when an answer comes. */
 
 const live = { session: null, asked: null, answer: null, pinned: null, clicks: false, job: 0, writing: false, lensOf: null,
                address: FIRST_ADDRESS, out: "" };
-const FAR = 1e-3, BLOCKS_FAR = 0.05;    /* weights that are no more the program's; numbers in blocks are rounded here */
-const PATIENCE = 12, SLOW = 300;        /* milliseconds: of a slice of work; until a line says that it takes long */
+/* The control of each part of what is asked. */
+const CONTROLS = { text: "live-text", edits: "live-edits", attention: "live-kind", scale: "live-scale" };
 
-function element(tag, attributes = {}, ...children) {
-    const { aria = {}, ...rest } = attributes, e = Object.assign(document.createElement(tag), rest);
-    for (const [name, value] of Object.entries(aria))
-        e.setAttribute(name === "role" ? "role" : "aria-" + name, value);
-    e.append(...children);
-    return e;
+/* ---- asking ---- */
+
+/* undefined: the engine is at nothing that takes long; null: nobody knows how much of it is done. */
+function showProgress(share) {
+    const bar = $("live-progress").querySelector("progress");
+    $("live-progress").hidden = share === undefined;
+    if (share === null || share === undefined)
+        bar.removeAttribute("value");
+    else
+        bar.value = share;
 }
 
-/* ---- computing in slices, so that typing never waits ---- */
+/* The engine reads all of it: nothing is parsed here. */
+function questionOf({ text, append, off, edits, attention, scale }) {
+    const { byIds, head, keep } = live.session;
+    return { ask: "run", [byIds ? "ids" : "text"]: text, ...append === undefined ? {} : { append }, off, edits: edits.split("\n"),
+             attention, scale, dropout: head.dropout, seed: head.dropoutSeed, keep, bits: bitsToAsk() };
+}
 
-const channel = new MessageChannel(), waiting = [];
-channel.port1.onmessage = () => waiting.shift()?.();
-const pause = () => new Promise((resolve) => { waiting.push(resolve); channel.port2.postMessage(0); });
+/* Runs what is asked; undefined: something newer was asked. */
+async function run(asked) {
+    const question = questionOf(asked), said = await live.session.engine.ask(question);
+    if (!said)
+        return undefined;
+    const { append, ...rest } = asked, answer = new Answer({ ...rest, text: said.answer.text ?? said.answer.ids }, question.bits, said);
+    measureBits(answer);
+    return answer;
+}
 
-/* Runs a generator to its end; undefined: something newer was asked meanwhile. */
-async function finishSlowly(steps, job) {
-    const start = performance.now();
-    for (let from = start; ;) {
-        const step = steps.next();
-        if (step.done) {
-            $("live-progress").hidden = true;
-            return step.value;
-        }
-        const now = performance.now();
-        if (now - from < PATIENCE)
-            continue;
-        $("live-progress").hidden = now - start < SLOW;
-        await pause();
-        if (job !== live.job)
-            return undefined;
-        from = performance.now();
+/* What is asked of the last run; undefined: something newer was asked, null: there is no answer, and `failed` hears why. */
+async function follow(question, failed = sayWrong) {
+    const { answer } = live;
+    try {
+        const said = await live.session.engine.ask(question);
+        return live.answer === answer ? said?.answer : undefined;
+    } catch (e) {
+        failed(e);
+        return null;
     }
 }
 
 /* Computes what is asked, and draws it. */
 async function recompute() {
-    const job = ++live.job;
+    live.job++;
     if (!live.session)
         return false;
-    let answer;
     try {
-        answer = await finishSlowly(live.session.answer({ ...live.asked }), job);
+        if (!live.asked.text.trim())
+            throw new Error(live.session.byIds ? tr("There are no ids: type some, with commas between them")
+                : tr("There is no text: type some words"));
+        const answer = await run({ ...live.asked });
+        if (answer)
+            showAnswer(answer);
+        return Boolean(answer) && (wantsOwnBits(answer) ? recompute() : true);
     } catch (e) {
         sayWrong(e);
         return false;
-    } finally {
-        if (job === live.job)
-            $("live-progress").hidden = true;
     }
-    if (answer)
-        showAnswer(answer);
-    return Boolean(answer);
 }
 
 function sayWrong(e) {
@@ -71,7 +77,7 @@ function sayWrong(e) {
 
 function ask(changes) {
     Object.assign(live.asked, changes);
-    for (const [key, id] of [["text", "live-text"], ["edits", "live-edits"], ["attention", "live-kind"], ["scale", "live-scale"]])
+    for (const [key, id] of Object.entries(CONTROLS))
         if (key in changes && $(id).value !== changes[key])
             $(id).value = changes[key];
     return recompute();
@@ -84,7 +90,7 @@ function toggleHeads(keys, off) {
 }
 
 const isOff = (key) => live.asked?.off.includes(key);
-const headsOfLayer = (layer) => Array.from({ length: live.session.w.n.H }, (_, h) => `${layer},${h}`);
+const headsOfLayer = (layer) => Array.from({ length: live.session.info.H }, (_, h) => `${layer},${h}`);
 
 /* ---- an answer ---- */
 
@@ -93,19 +99,18 @@ const nats = (kl) => kl === null ? tr("unknown") : tr("%s nats", shortNumber(kl)
 
 function showAnswer(answer) {
     live.answer = answer;
-    const followed = original.sheets.filter((s) => live.session.kinds.includes(s.kind));
+    const followed = original.sheets.filter((s) => answer.sheet(s));
     page.sheets = followed.map((s) => new LiveSheet(s, answer));
     page.queries = answer.tokens;
     page.text = live.session.byIds ? null : answer.asked.text;
     page.edits = answer.edits.length ? answer.edits : undefined;
     page.next = answer.after;
-    page.noNext = answer.after.length || !live.session.w.unembed ? "" : tr("a logit is not finite");
+    page.noNext = answer.after.length || !live.session.info.unembed ? "" : tr("a logit is not finite");
     words.queries = words.keys = wordsOf(page.queries, page.text);
     if (page.without) {                 /* what was computed of another text */
         ablated.clear();
         $("without-hint").hidden = true;
     }
-    drawLiveRanking();
     drawHeading();
     $("sentence").textContent = page.text === null ? tr("Ids %s", answer.tokens.map((t) => t.id).join(", ")) : upright(page.text);
     const left = original.sheets.length - followed.length, T = answer.tokens.length;
@@ -121,6 +126,8 @@ function showAnswer(answer) {
     drawLiveNext();
     drawPinned();
     drawOut();
+    drawBits();
+    drawLiveRanking();
     drawLiveLens();
 }
 
@@ -148,21 +155,29 @@ function drawLiveNext() {
         $("next-after").textContent = tr("What the model expects, as it is and with the changes. KL(before || after): %s.", nats(kl));
 }
 
-function append(id) {
-    return ask({ text: live.session.appended(live.answer, id) });
+/* The tokens that there are stay, and this one follows. */
+async function append(id) {
+    const { asked } = live, typed = asked.text, done = ask({ append: id });
+    delete asked.append;                /* it is asked once */
+    if (!await done)
+        return false;
+    if (asked.text === typed)
+        asked.text = $("live-text").value = live.answer.asked.text;
+    return true;
 }
 
 /* The lens follows when its tab is open. */
 async function drawLiveLens() {
-    if (!page.lens || state.tab !== "lens" || live.lensOf === live.answer || !live.answer)
+    const { answer } = live;
+    if (!lens || state.tab !== "lens" || !answer || live.lensOf === answer)
         return;
-    const { answer, job } = live, rows = await finishSlowly(live.session.lens(answer), job);
-    if (!rows || answer !== live.answer)
+    const said = await follow({ ask: "lens" }, (e) => { lensSays(e.message); });
+    if (!said || answer !== live.answer)
         return;
     live.lensOf = answer;
-    page.lens = rows;
+    page.lens = said.lens;
     stale = false;
-    lens.cursor = [rows.length - 1, answer.tokens.length - 1];
+    lens.cursor = [page.lens.length - 1, answer.tokens.length - 1];
     lens.draw();
 }
 
@@ -173,15 +188,12 @@ async function write() {
         live.writing = false;
         return;
     }
-    const temperature = Number($("live-temperature").value);
-    const seed = /^\d{1,20}$/.test($("live-seed").value) ? $("live-seed").value : "0";
-    const sampler = new Sampler(temperature, seed), { ends } = live.session.json, { n_ctx: most } = live.session.w.n;
+    const temperature = Number($("live-temperature").value), seed = /^\d{1,20}$/.test($("live-seed").value) ? $("live-seed").value : "0";
     live.writing = true;
     $("live-write").textContent = tr("Stop writing");
-    const can = () => live.writing && live.answer.tokens.length < most && live.answer.pass.last;
-    for (let i = 0; can() && i < Number($("live-count").value); i++) {
-        const id = sampler.next(live.answer.pass.last);
-        if (ends.includes(id) || !await append(id))
+    for (let i = 0; live.writing && i < Number($("live-count").value); i++) {
+        const next = await follow({ ask: "next", temperature, seed, first: i === 0 });
+        if (!next || next.ends || !next.room || !live.writing || !await append(next.id))
             break;
     }
     live.writing = false;
@@ -192,18 +204,18 @@ async function write() {
 
 const quoted = (text) => /^[\w./,:=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
-function commandOf({ text, off, edits, attention, scale }, { byIds, json }) {
-    const parts = ["attn-cli", "run", "-m", quoted(json.named), byIds ? "--ids" : "-s", quoted(text)];
+function commandOf({ text, off, edits, attention, scale }, { byIds, head, usual }) {
+    const parts = ["attn-cli", "run", "-m", quoted(head.named), byIds ? "--ids" : "-s", quoted(text)];
     if (off.length)
         parts.push("--ablate", off.map((key) => "L" + key.replace(",", "H")).join(","));
     for (const line of edits.split("\n").filter((l) => l.trim() && !l.trim().startsWith("#")))
         parts.push("--edit", quoted(line.trim()));
-    if (attention.trim() && attention.trim() !== "model")
+    if (attention.trim() && attention.trim() !== usual)
         parts.push("--attention", quoted(attention.trim()));
     if (scale.trim())
         parts.push("--scale", quoted(scale.trim()));
-    if (json.dropout > 0)
-        parts.push("--dropout", String(json.dropout), "--seed", json.dropoutSeed);
+    if (head.dropout > 0)
+        parts.push("--dropout", String(head.dropout), "--seed", head.dropoutSeed);
     return parts.join(" ");
 }
 
@@ -250,7 +262,7 @@ function rememberAll() {
 
 function askedIn(address) {
     const found = new URLSearchParams(address.slice(1)), asked = {};
-    for (const key of ["text", "edits", "attention", "scale"])
+    for (const key of Object.keys(CONTROLS))
         if (found.has(key))
             asked[key] = found.get(key);
     if (found.has("off"))
@@ -260,33 +272,49 @@ function askedIn(address) {
 
 /* ---- the beginning ---- */
 
+/* What the page was made with. */
+const beginning = (head, byIds) => ({ text: byIds ? page.queries.map((t) => t.id).join(",") : head.text, off: [], edits: head.edits.join("\n"),
+                                      attention: head.attention, scale: head.scale });
+
+async function openSession() {
+    const take = (id) => { const e = $(id), { textContent } = e; e.remove(); return textContent; };     /* one copy of it is enough */
+    const engine = new Engine(showProgress), { head, opened } = await engine.open(take("packed"), take("engine"));
+    const kinds = opened.activations.filter((a) => a.has).map((a) => a.name), byIds = head.text === null || !opened.tokenizer;
+    live.session = { ...opened, engine, head, byIds, keep: unique(page.sheets.map((s) => s.kind)).filter((kind) => kinds.includes(kind)),
+                     begun: beginning(head, byIds), usual: opened.kinds[0].example };
+    let first = await run(live.session.begun);
+    if (first.tokens.map((t) => t.id).join() !== page.queries.map((t) => t.id).join()) {       /* options made others of the text */
+        Object.assign(live.session, { byIds: true, begun: beginning(head, true) });
+        first = await run(live.session.begun);
+    }
+    live.asked = { ...live.session.begun };
+    const far = distanceFrom(page.sheets, first);
+    if (far > 0)
+        throw new Error(tr("What this page computes differs from what the program computed, by %s: it only shows", shortNumber(far)));
+    live.answer = live.lensOf = first;
+}
+
 async function startLive() {
     const says = $("live-says");
     says.textContent = tr("Opening the model …");
     try {
-        live.session = await openSession();
-        live.asked = { ...live.session.begun };
-        const first = await finishSlowly(live.session.answer(live.session.begun), live.job);
-        const far = first ? live.session.difference(first) : 0;
-        if (!(far < (live.session.w.blocks ? BLOCKS_FAR : FAR)))
-            throw new Error(tr("What this page computes differs from what the program computed, by %s: it only shows", shortNumber(far)));
-        live.first = first;
+        await openSession();
     } catch (e) {
         live.session = null;
         sayWrong(e);
+        $("live-progress").hidden = true;
         $("live-controls").disabled = true;
         return;
     }
-    $("live-note").textContent = noteOf(live.session);
+    live.lensOf = page.lens?.length ? live.answer : null;
+    $("live-note").textContent = live.session.warning ?? "";
     if (live.session.byIds)
-        $("live-label").firstChild.textContent = (page.text === null ? tr("Ids")
-            : tr("Ids, as this page does not do %s", live.session.coder.why)) + " ";
-    for (const [key, id] of [["text", "live-text"], ["edits", "live-edits"], ["attention", "live-kind"], ["scale", "live-scale"]])
+        $("live-label").firstChild.textContent = (page.text === null ? tr("Ids") : tr("Ids, as the text alone has other tokens")) + " ";
+    for (const [key, id] of Object.entries(CONTROLS))
         $(id).value = live.asked[key];
     $("live-controls").disabled = false;
     says.textContent = tr("Type: everything follows.");
-    live.answer = live.lensOf = live.first;
-    live.first = null;
+    drawAsks();
     const begin = askedIn(live.address);
     if (Object.keys(begin).length)
         await ask(begin);

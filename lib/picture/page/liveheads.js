@@ -4,92 +4,52 @@
 
 /* ---- what they do ---- */
 
-/* The shares of ask/scores.c that the ranking has, for row q of a pattern; null: the row has none. */
+let rankLater = 0;
 
-/* The places of earlier tokens that are the same as that of each. */
-const earlierSame = (ids) => ids.map((id, q) => ids.slice(0, q).flatMap((other, k) => other === id ? [k] : []));
-const sumAt = (row, keys) => keys.length ? keys.reduce((sum, k) => sum + row[k], 0) : null;
-const SHARE_OF = {
-    previous: (row, q) => row[q - 1],
-    self: (row, q) => row[q],
-    first: (row) => row[0],
-    duplicate: (row, q, same) => sumAt(row, same[q]),
-    induction: (row, q, same) => sumAt(row, same[q].map((k) => k + 1).filter((k) => k < q)),
-};
-
-/* The row of a head that looks at all keys alike which query q sees. */
-function evenRow(kind, q, T) {
-    const [lo, hi] = kind.form === "causal-renorm" ? [0, Math.min(q + 1, T)] : seenBy(kind, q, T);
-    const keys = KINDS[kind.form].pick ? picked(kind, q, T) : Array.from({ length: hi - lo }, (_, i) => lo + i);
-    const row = new Float32Array(T);
-    keys.forEach((key) => { row[key] = 1 / keys.length; });
-    return row;
-}
-
-/* The mean of a share over the rows of a pattern from the second on, null without a row, and of how many rows it is. */
-function meanShare(name, patternRows, same) {
-    const given = SHARE_OF[name] ? patternRows.map((row, i) => SHARE_OF[name](row, i + 1, same)).filter((x) => x !== null) : [];
-    return { mean: given.length ? given.reduce((sum, x) => sum + x, 0) / given.length : null, rows: given.length };
-}
-
-/* After which of its shares a head is named, as ask/scores.c has it; null: none. */
-function roleOf(shares, chances) {
-    const { times, above, rows } = page.ranking.rule;
-    const can = ({ mean, rows: n }, i) => n >= rows && mean >= times * chances[i].mean && mean >= chances[i].mean + above;
-    const most = shares.reduce((best, share, i) => can(share, i) && share.mean > (shares[best]?.mean ?? -1) ? i : best, -1);
-    return SHARES[most]?.name ?? null;
-}
-
-/* As page.ranking.heads has them. */
-function liveRanks({ pass, tokens }) {
-    const same = earlierSame(tokens.map((t) => t.id)), rows = tokens.map((_, q) => q).slice(1), { w, T } = pass, chances = new Map();
-    const chancesOf = (layer) => {
-        if (!chances.has(layer)) {
-            const even = rows.map((q) => evenRow(kindIn(pass.kind, w.causal, w.block[layer].window), q, T));
-            chances.set(layer, SHARES.map(({ name }) => meanShare(name, even, same)));
-        }
-        return chances.get(layer);
-    };
-    return page.ranking.heads.map(({ layer, head }) => {
-        const of = rows.map((q) => rowOf(pass, layer, head, q)), shares = SHARES.map(({ name }) => meanShare(name, of, same));
-        return { layer, head, role: roleOf(shares, chancesOf(layer)), shares: shares.map(({ mean }) => mean),
-                 negative: of.some((row) => row.some((x) => x < 0)) };
-    });
-}
-
+/* The ranking follows a text when nobody has typed for a moment, so that no key waits for it. */
 function drawLiveRanking() {
-    if (!ranking)
+    clearTimeout(rankLater);
+    rankLater = setTimeout(rankLive, SLOW / 2);
+}
+
+async function rankLive() {
+    const { answer } = live, said = ranking && await follow({ ask: "heads" });
+    if (!said || answer !== live.answer)
         return;
-    const heads = liveRanks(live.answer);
-    $("ranking").hidden = heads.some((h) => h.negative);            /* edits have made something else of them */
-    ranking.ranks = rankHeads(heads);
+    const shares = live.session.scores.filter((s) => s.share && said.scores.includes(s.name)), at = shares.map((s) => said.scores.indexOf(s.name));
+    setShares(shares);
+    $("ranking").hidden = said.heads.some((h) => h.negative);       /* edits have made something else of them */
+    ranking.ranks = rankHeads(said.heads.map(({ layer, head, role, scores }) => ({ layer, head, role, shares: at.map((i) => scores[i]) })));
     ranking.sort();
+    live.ranked = answer;
 }
 
 /* ---- how much each matters ---- */
 
 const MOST_MATTER = 6;
 live.matter = null;                     /* { of: an answer, kl: by "layer,head", worst: that of the largest } */
+live.trying = false;
 
-/* Runs the text once without each head, with all that is changed besides: a generator, which pauses. */
-function* withoutEach(answer) {
-    const { w } = live.session, kl = new Map();
-    for (const layer of w.block.keys())
-        for (const key of headsOfLayer(layer).filter((k) => !isOff(k))) {
-            const without = yield* live.session.answer({ ...live.asked, off: [...live.asked.off, key] });
-            kl.set(key, divergence(answer.pass.last, without.pass.last));
-        }
-    return kl;
-}
-
+/* Asks for one head after the other, until somebody types or wants no more. */
 async function tryEach() {
-    const { answer } = live, kl = await finishSlowly(withoutEach(answer), ++live.job);
-    if (!kl || live.answer !== answer)
-        return;
-    const worst = [...kl].reduce((a, b) => (b[1] ?? -1) > (a[1] ?? -1) ? b : a, [null, -1]);
-    live.matter = { of: answer, kl, worst };
-    drawOverview();
-    overview.mark(state.layer, state.head);
+    const { answer } = live, kl = new Map(), { info } = live.session;
+    const keys = Array.from({ length: info.L }, (_, layer) => headsOfLayer(layer)).flat().filter((key) => !isOff(key));
+    live.trying = !live.trying;
+    drawMatter();
+    for (const key of live.trying ? keys : []) {
+        const [layer, head] = key.split(",").map(Number), said = await follow({ ask: "without", layer, head });
+        if (!said || !live.trying || answer !== live.answer)
+            break;
+        kl.set(key, said.kl);
+        $("live-tried").value = kl.size / keys.length;
+    }
+    live.trying = false;
+    if (kl.size === keys.length && answer === live.answer) {
+        const worst = [...kl].reduce((a, b) => (b[1] ?? -1) > (a[1] ?? -1) ? b : a, [null, -1]);
+        live.matter = { of: answer, kl, worst };
+        drawOverview();
+        overview.mark(state.layer, state.head);
+    }
     drawMatter();
 }
 
@@ -98,7 +58,9 @@ const matters = () => live.matter?.of === live.answer && live.answer ? live.matt
 function drawMatter() {
     const m = matters(), [key, kl] = m?.worst ?? [], [layer, head] = key?.split(",").map(Number) ?? [];
     document.querySelector("main").classList.toggle("asked", Boolean(m) || Boolean(page.without));
-    $("live-each").disabled = !live.answer?.pass.last || Boolean(m);
+    $("live-each").disabled = !live.answer?.after.length || Boolean(m);
+    $("live-each").textContent = live.trying ? tr("Stop") : tr("How much does each head matter?");
+    $("live-tried").hidden = !live.trying;
     const most = m ? [...m.kl].filter(([, x]) => x !== null).sort((a, b) => b[1] - a[1]).slice(0, MOST_MATTER) : [];
     $("live-most").replaceChildren(...most.map(([of, x]) => {
         const [l, h] = of.split(",").map(Number);
@@ -113,6 +75,7 @@ const unready = (b) => Object.assign(b, { disabled: true });
 
 $("heads").before(element("p", { className: "without", id: "live-matters" },
     unready(button("live-each", tr("How much does each head matter?"), tryEach, tr("Switches one head off at a time"))),
+    element("progress", { id: "live-tried", hidden: true, aria: { label: tr("Computing") } }),
     element("output", { id: "live-matter", className: "hint" }),
     element("ol", { id: "live-most", className: "looks" })));
 
@@ -170,5 +133,3 @@ extras.push(() => {
     drawMatter();
     drawDiffering();
 });
-
-startLive();

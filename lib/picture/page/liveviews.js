@@ -5,15 +5,6 @@ function button(id, text, onclick, title = "") {
     return element("button", { type: "button", id, textContent: text, onclick, title });
 }
 
-/* What the page's numbers are where they are not the program's, and what cannot be typed. */
-function noteOf({ w, coder }) {
-    return [w.blocks && tr("The model stores weights as %s. This page computes with them rounded to float16, as the command " +
-        "convert writes them: its numbers are those of the converted model, and differ a little from what the program computed.", w.blocks),
-        coder.composes && tr("This model’s tokenizer brings a text into its normal form (NFC). This page reads texts that are in it " +
-        "already, as nearly all are, without marks of their own (an accent behind its letter); the program reads all.")]
-        .filter(Boolean).join(" ");
-}
-
 function labelled(text, control) {
     return element("label", {}, text + " ", control);
 }
@@ -23,6 +14,7 @@ const liveControls = element("fieldset", { id: "live-controls", disabled: true }
     element("textarea", { id: "live-text", rows: 2, spellcheck: false, oninput: (e) => ask({ text: e.target.value }) }),
     element("p", { id: "live-says", aria: { role: "status" } }),
     element("p", { id: "live-note" }),
+    bitsLine(),
     element("p", { id: "live-progress", hidden: true }, tr("computing") + " ", element("progress", { aria: { label: tr("Computing") } })),
     element("div", { className: "row" },
         button("live-head", tr("Switch this head off"), () => toggleHeads([here()], !isOff(here()))),
@@ -40,7 +32,7 @@ const liveControls = element("fieldset", { id: "live-controls", disabled: true }
         labelled(tr("seed"), element("input", { type: "number", id: "live-seed", min: 0, value: 0 })),
         button("live-pin", tr("Pin this sentence"), pin)),
     element("details", { id: "live-more" }, element("summary", { textContent: tr("Edits, kinds of attention, command and link") }),
-        element("label", { htmlFor: "live-edits" }, tr("Edits, one a line, as after --edit: %s", "L1H2[pos=-1] *= 0.5")),
+        element("label", { htmlFor: "live-edits" }, tr("Edits, one a line, as after --edit: %s", page.editExample)),
         element("textarea", { id: "live-edits", rows: 2, spellcheck: false, oninput: (e) => ask({ edits: e.target.value }) }),
         element("div", { className: "row" },
             labelled(tr("Attention"), element("input", { id: "live-kind", size: 16, onfocus: listKinds,
@@ -59,12 +51,11 @@ document.querySelector("main").classList.add("next-first");
 
 /* The browser offers them while one types. */
 function listKinds() {
-    const examples = { w: 4, s: 4, r: 2, b: 4, seed: 0 };
     if ($("live-kinds"))
         return;
     $("live-kind").setAttribute("list", "live-kinds");
-    $("live-kind").after(element("datalist", { id: "live-kinds" }, ...Object.entries(KINDS).map(([form, { numbers }]) =>
-        element("option", { value: form + (numbers.length ? ":" + numbers.map((n) => examples[n]).join(",") : "") }))));
+    $("live-kind").after(element("datalist", { id: "live-kinds" },
+        ...live.session.kinds.map(({ example, form, note }) => element("option", { value: example, label: note ? `${form}: ${note}` : form }))));
 }
 
 const list = (id) => element("ol", { className: "next", id });
@@ -109,61 +100,62 @@ function drawSwitches() {
 
 /* ---- where a weight comes from, and another in its place ---- */
 
-const storedParts = weightParts;
+live.weight = null;                     /* { of: an answer, at: which weight, what the engine says of it } */
 
-/* All of it, as this page computes. */
-weightParts = function computedParts(r, c) {
-    if (!live.answer)
-        return storedParts(r, c);
-    const { pass } = live.answer, { w, T } = pass, { dh, H, Hkv } = w.n, [layer, h] = [state.layer, state.head ?? 0], b = w.block[layer];
-    const weight = shownWeight(r, c), q = pass.get("attn.q", layer), k = pass.get("attn.k", layer), kv = Math.floor(h / (H / Hkv));
-    const terms = Array.from({ length: dh }, (_, i) => [q.data[r * q.cols + h * dh + i], k.data[c * k.cols + kv * dh + i]]);
-    const kind = kindIn(pass.kind, w.causal, b.window), scale = kindScale(pass.kind, b.scale, dh), [lo, hi] = seenBy(kind, r, T);
-    const dotOf = (key) => Array.from({ length: dh }, (_, i) => fround(q.data[r * q.cols + h * dh + i] * k.data[key * k.cols + kv * dh + i]))
-        .reduce((sum, x) => fround(sum + x), 0);
-    const biasOf = (key) => pass.bias?.[h]?.[key] ?? 0;
-    const scoreOf = (key) => { const x = f32(f32(dotOf(key) * scale) + biasOf(key)); return w.cap > 0 ? capped(x, w.cap) : x; };
-    if (c < lo || c >= hi || (KINDS[kind.form].pick && !picked(kind, r, T).includes(c)))
+const weightAt = () => [state.layer, state.head ?? 0, ...explained].join();
+const explainsNow = () => live.weight?.of === live.answer && live.weight.at === weightAt();
+
+/* What the engine says of a weight, as derivation.js has it. */
+function partsOf({ weight, seen, softmax, terms, dot, scale, bias, cap, score, sum, keys }) {
+    if (!seen)
         return { weight, says: [tr("The query does not see this key: its weight is 0.")] };
-    if (kind.form === "linear")
+    if (!softmax)
         return { weight, says: [tr("Linear attention has no softmax: the weight is φ(q)·φ(k), divided by the sum of these over all keys seen.")] };
-    const keys = KINDS[kind.form].pick ? picked(kind, r, T) : Array.from({ length: hi - lo }, (_, i) => lo + i);
-    return { weight, terms, dot: dotOf(c), scale, score: scoreOf(c), sum: keys.reduce((sum, key) => sum + Math.exp(scoreOf(key)), 0),
-             seen: keys.length, more: (biasOf(c) ? ` + ${numberText(biasOf(c))}` : "") + (w.cap > 0 ? tr(", bounded by %s", w.cap) : "") };
-};
-
-function rowOf(pass, layer, head, r) {
-    const { T } = pass;
-    return pass.get("attn.pattern", layer).data.subarray((head * T + r) * T, (head * T + r + 1) * T);
+    return { weight, terms, dot, scale, score, sum, seen: keys,
+             more: (bias ? ` + ${numberText(bias)}` : "") + (cap > 0 ? tr(", bounded by %s", cap) : "") };
 }
 
+const storedParts = weightParts;
+weightParts = (r, c) => live.answer ? partsOf({ ...live.weight, weight: shownWeight(r, c) }) : storedParts(r, c);
+
 const drawShownDerivation = drawDerivation;
-drawDerivation = function drawLiveDerivation() {
-    drawShownDerivation();
-    if ($("derivation").hidden || !live.answer)
+drawDerivation = async function drawLiveDerivation() {
+    if (!live.answer || !canExplain()) {
+        drawShownDerivation();
         return;
-    const { pass } = live.answer, [r, c] = explained, [layer, head] = [state.layer, state.head ?? 0], row = rowOf(pass, layer, head, r);
-    const [lo, hi] = seenBy(kindIn(pass.kind, pass.w.causal, pass.w.block[layer].window), r, pass.T);
-    if (["attn.dots", "attn.scores", "attn.pattern"].some((act) => pass.editor?.edits(act, layer)))
-        $("derivation").append(element("p", { textContent: tr("Edits of this layer may have changed what stands here.") }));
-    const another = element("input", { type: "number", id: "live-weight", min: 0, max: 1, step: 0.05, value: Number(row[c].toFixed(3)) });
-    $("derivation").append(element("div", { className: "row" }, labelled(tr("Change it to"), another),
-        button("live-set", tr("Set"), () => setWeight(layer, head, r, c, row, lo, hi)), tr("the others of the row share the rest")));
+    }
+    const { answer } = live, [query, key] = explained, at = weightAt(), where = { layer: state.layer, head: state.head ?? 0, query, key };
+    if (!explainsNow()) {
+        const said = await follow({ ask: "weight", ...where });
+        if (!said || answer !== live.answer || !canExplain() || at !== weightAt())
+            return;
+        live.weight = { ...said, of: answer, at };
+    }
+    drawShownDerivation();
+    drawWeightChange(where);
 };
 
-/* As two edits, so that a command can do the same: one weight is set, and the others are scaled. */
-function setWeight(layer, h, r, c, row, lo, hi) {
-    const x = Number($("live-weight").value), rest = 1 - row[c], place = (keys) => `L${layer}H${h}.pattern[pos=${r},key=${keys}]`;
-    const others = [[lo, c - 1], [c + 1, hi - 1]].filter(([a, b]) => b >= a).map(([a, b]) => a === b ? a : `${a}-${b}`).join(",");
-    if (!(x >= 0 && x <= 1)) {
+function drawWeightChange(where) {
+    const { weight, edited } = live.weight;
+    if (edited)
+        $("derivation").append(element("p", { textContent: tr("Edits of this layer may have changed what stands here.") }));
+    const another = element("input", { type: "number", id: "live-weight", min: 0, max: 1, step: 0.05, value: Number(weight.toFixed(3)) });
+    $("derivation").append(element("div", { className: "row" }, labelled(tr("Change it to"), another),
+        button("live-set", tr("Set"), () => setWeight(where)), tr("the others of the row share the rest")));
+}
+
+/* As edits, so that a command can do the same; the engine knows which. */
+async function setWeight(where) {
+    const to = Number($("live-weight").value);
+    if (!(to >= 0 && to <= 1)) {
         sayWrong(new Error(tr("A weight is a number from 0 to 1")));
         return;
     }
-    const lines = [`${place(c)} = ${x}`];
-    if (others && rest > 0)
-        lines.push(`${place(others)} *= ${(1 - x) / rest}`);
+    const said = await follow({ ask: "weight", ...where, to });
+    if (!said)
+        return;
     $("live-more").open = true;
-    ask({ edits: [live.asked.edits.trim(), ...lines].filter(Boolean).join("\n") });
+    ask({ edits: [live.asked.edits.trim(), ...said.edits].filter(Boolean).join("\n") });
 }
 
 /* ---- a pinned sentence beside this one ---- */
@@ -212,8 +204,8 @@ function drawPinned() {
     }
 }
 
-if (page.lens)
-    lensIsCurrent = () => !live.answer || live.lensOf === live.answer;
+if (lens)
+    lensIsCurrent = () => live.answer ? live.lensOf === live.answer : Boolean(page.lens);
 
 /* Layer, head and kind may change without anything being computed. */
 extras.push((changes) => {

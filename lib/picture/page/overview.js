@@ -48,11 +48,16 @@ class Overview {
 
     /* cells: { layer, head, sheet, ... } of each; thumbOf(cell) is called once for each, and gives its matrix reduced. */
     show(layers, heads, cells, thumbOf, manner) {
-        Object.assign(this, { thumbOf, manner });
+        const same = JSON.stringify([layers.map((l) => [l, nameOfLayer(l)]), heads, cells.map((c) => [c.layer, c.head])]), had = this.same === same;
+        Object.assign(this, { thumbOf, manner, same });
         for (const b of this.buttons?.values() ?? [])
             later.drop(b);
-        this.buttons = new Map();
         this.watcher.disconnect();
+        if (had) {
+            cells.forEach((cell) => this.renew(this.buttons.get(cell.layer + "," + cell.head), cell));
+            return;
+        }
+        this.buttons = new Map();
         if (nameOfLayer(layers[0]) !== null && heads.length === 1)
             this.showNamed(cells);
         else
@@ -67,18 +72,12 @@ class Overview {
     /* One head under several kinds of attention: each with its name, going round corners. */
     showNamed(cells) {
         this.host.style.gridTemplateColumns = "repeat(auto-fill, minmax(96px, 120px))";
-        this.host.replaceChildren(...cells.map((cell) => {
-            const box = document.createElement("div");
-            box.append(this.heading(nameOfLayer(cell.layer)), this.button(cell));
-            return box;
-        }));
+        this.host.replaceChildren(...cells.map((cell) => element("div", {}, this.heading(nameOfLayer(cell.layer)), this.button(cell))));
     }
 
     showTable(layers, heads, cells) {
-        const corner = document.createElement("span"), children = [corner];
+        const children = [this.heading(heads.length > 1 && nameOfLayer(layers[0]) === null ? "L\\H" : ""), ...heads.map((h) => this.heading(h))];
         this.host.style.gridTemplateColumns = `auto repeat(${heads.length}, minmax(18px, 120px))`;
-        corner.textContent = heads.length > 1 && nameOfLayer(layers[0]) === null ? "L\\H" : "";
-        children.push(...heads.map((h) => this.heading(h)));
         for (const layer of layers) {
             children.push(this.heading(nameOfLayer(layer) ?? layer));
             for (const head of heads)
@@ -88,24 +87,24 @@ class Overview {
     }
 
     heading(index) {
-        const span = document.createElement("span");
-        span.textContent = index ?? "";
-        return span;
+        return element("span", {}, String(index ?? ""));
     }
 
     button(cell) {
         if (!cell)
-            return document.createElement("span");
-        const b = document.createElement("button");
-        b.type = "button";
+            return element("span");
+        const b = element("button", { type: "button", onclick: () => this.onPick(cell.layer, cell.head) }, element("canvas"));
+        this.buttons.set(cell.layer + "," + cell.head, b);
+        this.renew(b, cell);
+        return b;
+    }
+
+    renew(b, cell) {
         b.setAttribute("aria-label", headName(cell.layer, cell.head));
-        b.classList.toggle("masked", cell.sheet.beyond !== null);
-        b.append(document.createElement("canvas"));
-        b.addEventListener("click", () => this.onPick(cell.layer, cell.head));
+        b.className = cell.sheet.beyond !== null ? "masked" : "";
+        b.replaceChildren(b.firstChild);
         this.paint(b, cell);
         this.decorate?.(b, cell);
-        this.buttons.set(cell.layer + "," + cell.head, b);
-        return b;
     }
 
     /* Says more of a head, after its name. */

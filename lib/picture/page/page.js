@@ -152,6 +152,7 @@ function shiftArrow(e) {
 function layOutFor(printing) {
     document.documentElement.classList.toggle("printing", printing);
     applyTheme(printing);
+    heat.wide = vector.wide = lines.width = 0;
     redraw();
     later.finish();
 }
@@ -183,8 +184,8 @@ function drawHeading() {
         "value under the pointer is shown with the error of its matrix.", roundedUp(error)) : tr("Numbers are stored as computed, in 32 bits."),
         tr("Drawn by attn-cli %s. This file is complete: it requests nothing from any network.", page.version)];
     if (page.leftOut.length)
-        says.unshift(tr("Left out because they are too large for a page: %s.", unique(page.leftOut).map(shortKind).join(", ")));
-    $("footer").replaceChildren(...says.map((text) => Object.assign(document.createElement("p"), { textContent: text })));
+        says.unshift(tr("Left out because they are too large for a page: %s.", unique(page.leftOut).join(", ")));
+    $("footer").replaceChildren(...says.map((text) => element("p", {}, text)));
 }
 
 function start() {
@@ -198,7 +199,7 @@ function start() {
     drawHeading();
     drawNext();
     heat.asked = page.look.cell;
-    change({ vectorKind: preferred(vectorKinds(), "attn.context"), theme: "auto",
+    change({ vectorKind: preferred(vectorKinds(), page.sheets.find((s) => s.beside)?.kind), theme: "auto",
              palette: page.look.palette, scale: page.look.scale, hideFirst: page.look.hideFirst, merge: Boolean(page.look.merge),
              ...tellingPlace(), ...placeInAddress() });
 }

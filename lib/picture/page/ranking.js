@@ -2,7 +2,7 @@
 /* What heads do: how much of its attention each gives to which keys, as the command heads counts it, in a table that
  * sorts. */
 
-const SHARES = page.ranking?.scores ?? [];
+let SHARES = page.ranking?.scores ?? [];
 
 /* Of heads with their shares, null where no row offers one: which share is their main role, -1 if they have none. */
 function rankHeads(heads = page.ranking?.heads ?? []) {
@@ -19,9 +19,22 @@ const columns = [
     { name: tr("head"), title: tr("layer and head") },
     { name: tr("main role"), title: tr("the largest share that is twice that of chance, 0.1 above it, and a mean of three rows or more"), by: (r) => r.shares[r.most] ?? NaN,
       text: (r) => r.most < 0 ? "–" : said(SHARES[r.most].name), more: (r) => fixed(r.shares[r.most], 2) },
-    ...SHARES.map(({ name, brief, help }, i) => ({ name: said(brief), title: `${name}: ${said(help)}`, bar: true,
-                                                   by: (r) => r.shares[i], text: (r) => fixed(r.shares[i], 2) })),
+    ...SHARES.map(shareColumn),
 ];
+
+function shareColumn({ name, brief, help }, i) {
+    return { name: said(brief), title: `${name}: ${said(help)}`, bar: true, by: (r) => r.shares[i], text: (r) => fixed(r.shares[i], 2) };
+}
+
+/* Other shares have columns: a text may offer more, or fewer. */
+function setShares(shares) {
+    if (shares.map((s) => s.name).join() === SHARES.map((s) => s.name).join())
+        return;
+    const sortedBy = ranking.by.title;
+    columns.splice(2, SHARES.length, ...shares.map(shareColumn));
+    SHARES = shares;
+    ranking.by = columns.find((c) => c.title === sortedBy) ?? columns[1];
+}
 
 class Ranking {
     constructor(host, ranks, onPick) {
@@ -44,42 +57,29 @@ class Ranking {
     }
 
     heading(column) {
-        const cell = document.createElement("th"), button = document.createElement("button");
-        button.type = "button";
-        button.textContent = column.name;
-        button.title = column.title;
-        cell.scope = "col";
-        cell.setAttribute("aria-sort", column !== this.by ? "none" : this.down ? "descending" : "ascending");
-        cell.append(button);
-        button.addEventListener("click", () => {
+        const onclick = () => {
             this.down = column === this.by ? !this.down : Boolean(column.by);
             this.by = column;
             this.sort();
             this.host.querySelectorAll("th button")[columns.indexOf(column)].focus();
-        });
-        return cell;
+        };
+        return element("th", { scope: "col", aria: { sort: column !== this.by ? "none" : this.down ? "descending" : "ascending" } },
+                       element("button", { type: "button", textContent: column.name, title: column.title, onclick }));
     }
 
     row(r) {
-        const row = document.createElement("tr"), name = document.createElement("th"), link = document.createElement("a");
-        name.scope = "row";
-        link.href = `#layer=${r.layer}&head=${r.head}`;
-        link.textContent = shortName(r.layer, r.head);
-        link.addEventListener("click", (e) => {
+        const link = element("a", { href: `#layer=${r.layer}&head=${r.head}`, textContent: shortName(r.layer, r.head), onclick: (e) => {
             e.preventDefault();
             this.onPick(r.layer, r.head);
-        });
-        name.append(link);
-        row.append(name, ...columns.slice(1).map((c) => {
-            const cell = document.createElement("td");
-            cell.textContent = c.text(r);
+        } });
+        return element("tr", {}, element("th", { scope: "row" }, link), ...columns.slice(1).map((c) => {
+            const cell = element("td", {}, c.text(r));
             if (c.more && r.most >= 0)  /* which a narrow screen does without */
-                cell.append(Object.assign(document.createElement("span"), { textContent: " " + c.more(r) }));
+                cell.append(element("span", {}, " " + c.more(r)));
             if (c.bar)
                 cell.style.setProperty("--share", 100 * (c.by(r) || 0) + "%");
             return cell;
         }));
-        return row;
     }
 
     mark() {

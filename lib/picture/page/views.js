@@ -122,9 +122,7 @@ function drawLegend(host, shade) {
         host.append(tr("%s of −∞, left blank", blank));
     const odd = m.data.filter((x, i) => Number.isNaN(x) && !m.mask?.[i]).length, infinite = m.data.filter((x) => x === Infinity).length;
     if (odd || infinite) {
-        const box = document.createElement("i");
-        box.className = "none";
-        host.append(box, [odd ? tr("%s not a number", odd) : "", infinite ? tr("%s infinite", infinite) : ""].filter(Boolean).join(tr(", ")));
+        host.append(element("i", { className: "none" }), [odd ? tr("%s not a number", odd) : "", infinite ? tr("%s infinite", infinite) : ""].filter(Boolean).join(tr(", ")));
     }
 }
 
@@ -149,8 +147,7 @@ function describeCell(r, c) {
 }
 
 function readout(host, text, r, c, view) {
-    const { m } = view.shade, value = document.createElement("b");
-    value.textContent = m.hidden(r, c) ? tr("hidden by the mask") : numberText(m.at(r, c));
+    const { m } = view.shade, value = element("b", {}, m.hidden(r, c) ? tr("hidden by the mask") : numberText(m.at(r, c)));
     host.replaceChildren(text + ": ", value, m.hidden(r, c) || !m.error ? "" : " ± " + roundedUp(m.error));
 }
 
@@ -180,14 +177,14 @@ function vectorSheet() {
     const sheet = sheetAt(state.vectorKind, state.layer) ?? sheetsOf(state.vectorKind)[0];
     if (!sheet.heads)
         return { sheet, m: sheet.matrix(0), of: sheet.layer === null ? "" : headName(sheet.layer, null) };
-    const group = page.heads && page.kvHeads && /\.[kv]$/.test(sheet.kind) ? page.heads / page.kvHeads : 1;
+    const group = sheet.shared ? page.heads / page.kvHeads : 1;
     const nth = Math.max(sheet.heads.indexOf(Math.floor((state.head ?? 0) / group)), 0);
     return { sheet, m: sheet.matrix(nth), of: headName(sheet.layer, sheet.heads[nth]) };
 }
 
 /* Context vectors have the heads side by side. */
 function sliceable(sheet) {
-    return sheet.kind === "attn.context" && page.heads > 1 && state.head !== null && sheet.cols % page.heads === 0;
+    return sheet.beside && page.heads > 1 && state.head !== null && sheet.cols % page.heads === 0;
 }
 
 function slice(m, from, cols) {
@@ -227,28 +224,19 @@ function shareText(p) {
 }
 
 function likelyItem(t) {
-    const [item, token, share] = ["li", "span", "b"].map((tag) => document.createElement(tag));
-    token.textContent = token.title = tokenLabel(t);
-    share.textContent = shareText(t.p);
+    const label = tokenLabel(t), item = element("li", {}, element("span", { title: label }, label), element("b", {}, shareText(t.p)));
     item.style.setProperty("--share", 100 * t.p + "%");
-    item.append(token, share);
     return item;
 }
 
 function tableRow(cells, tag) {
-    const row = document.createElement("tr");
-    row.append(...cells.map((text, i) => {
-        const cell = document.createElement(i ? tag : "th");
-        cell.textContent = text;
-        return cell;
-    }));
-    return row;
+    return element("tr", {}, ...cells.map((text, i) => element(i ? tag : "th", {}, text)));
 }
 
 const TABLE_ROWS = 64;                  /* more is for the CSV */
 
 function drawTable() {
-    const { m } = heat.shade, table = document.createElement("table"), n = Math.min(m.rows, TABLE_ROWS);
+    const { m } = heat.shade, table = element("table"), n = Math.min(m.rows, TABLE_ROWS);
     table.append(tableRow(["", ...heat.colLabels], "th"));
     const text = (r, c) => m.hidden(r, c) ? "" : numberText(m.at(r, c));
     for (let r = 0; r < n; r++)

@@ -10,20 +10,14 @@ const klText = (kl) => kl === null ? tr("unknown, as a logit is not finite") : t
 const briefKl = (kl) => kl > 0 && kl < 0.1 ? kl.toPrecision(2) : fixed(kl, 2);
 state.without = false;
 
-function made(tag, attributes, ...children) {
-    const e = Object.assign(document.createElement(tag), attributes);
-    e.append(...children);
-    return e;
-}
+const withoutButton = element("button", { type: "button", id: "without", textContent: tr("Without this head") });
+const withoutSays = element("output", { id: "without-says" });
+const columnOf = (id) => element("div", {}, element("h3", { id }), element("ol", { className: "next", id: id + "-list" }));
+const both = element("div", { className: "both", id: "next-both" }, columnOf("next-before"), columnOf("next-without"));
 
-const withoutButton = made("button", { type: "button", id: "without", textContent: tr("Without this head") });
-const withoutSays = made("output", { id: "without-says" });
-const columnOf = (id) => made("div", {}, made("h3", { id }), made("ol", { className: "next", id: id + "-list" }));
-const both = made("div", { className: "both", id: "next-both" }, columnOf("next-before"), columnOf("next-without"));
-
-$("head").querySelector(".readout").before(made("p", { className: "without", id: "without-line" }, withoutButton, withoutSays));
+$("head").querySelector(".readout").before(element("p", { className: "without", id: "without-line" }, withoutButton, withoutSays));
 $("next-list").after(both);
-$("heads").before(made("p", { className: "hint", id: "without-hint" }, worst.kl === null ? "" :
+$("heads").before(element("p", { className: "hint", id: "without-hint" }, worst.kl === null ? "" :
     tr("The bar below a head: how far the next token’s probabilities move without it, KL up to %s (%s).", klText(worst.kl),
        shortName(worst.layer, worst.head))));
 document.querySelector("main").prepend($("next"));
@@ -60,7 +54,7 @@ overview.decorate = (button, { layer, head }) => {
     const w = ablated.get(layer + "," + head);
     if (!w)
         return;
-    const bar = made("i", { className: "kl" });
+    const bar = element("i", { className: "kl" });
     bar.style.setProperty("--share", 100 * (w.kl ?? 0) / (worst.kl || 1) + "%");
     button.append(bar);
     overview.say(button, tr(": KL %s without it", klText(w.kl)));

@@ -94,8 +94,7 @@ $(B)/schemas: $(B)/attn-cli
 # For AArch64, by a cross compiler and with Debian's libraries for it.  The tests that compute run under an emulator, and all that
 # it writes of recorded models (bits=NAME: only of some) is compared with this machine's.  An emulator computes each product by a
 # function: what takes a second here takes it a minute or more.  So five suites are left out that would take it more than ten minutes
-# each, identities, slopes, families, train_family and grad (suites='...' asks for them); bits.py compares all families, gradients and
-# training.
+# each, identities, slopes, families, train_family and grad (suites='...' asks for them); bits.py compares all of these.
 arm_suites := base num elementary rng boxmuller dtype dequantise vec microkernel gemm page_in scaled_dot_product attention heads \
     sinks reference seeds checkpoints students further trained predict training dump generate derivation \
     ablate metric cross derived kinds edits edits_golden edit_kinds scores by_hand tiny

@@ -138,8 +138,7 @@ static bool decomposes(utf8proc_int32_t c)
     return utf8proc_get_property(c)->decomp_seqindex != UINT16_MAX && !is_syllable(c);
 }
 
-/* Of each character that decomposes: where its parts are, and how many of both kinds; 0: it stays, or both are the
- * same. */
+/* Of each character that decomposes: where its parts are, and how many of both kinds; 0: it stays, or both are one. */
 static void write_decompositions(void)
 {
     for (int shift = 0; shift <= 16; shift += 16) {

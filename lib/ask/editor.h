@@ -73,7 +73,7 @@ int attn_editor_cells(struct attn_editor *e, struct attn_edited_row *row, const 
 /* The same for gradients: x is the derivative by what the edit made, and becomes that by what it was before. */
 void attn_edit_backward(const struct attn_edited_row *r);
 
-/* editor.c: the coming pass has rows of text `seq`, which was told, from row `first` on: those before are in a cache. */
+/* editor.c: the coming pass has rows of text `seq`, which was told, from row `first` on: a cache has the others. */
 int attn_editor_skip(struct attn_editor *e, size_t seq, size_t first, struct attn_err *err);
 /* editor.c: the gradients of a band, after all of its edits, become those before them.  For a backward pass, whose
  * threads may call it at the same time for different heads. */

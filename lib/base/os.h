@@ -34,8 +34,8 @@ bool attn_os_tiles(void);
 /* Where the stack of the calling thread ends, its lowest address; 1 where that is unknown, or may grow. */
 uintptr_t attn_os_stack_end(void);
 
-/* A stream that passes on what is written to it, and that may stand for stdout and stderr; NULL: not with this C
- * library. */
+/* A stream that passes on what is written to it, and that may stand for stdout and stderr; NULL: this C library has
+ * no such stream. */
 FILE *attn_os_stream(void *self, ssize_t (*write)(void *self, const char *data, size_t len));
 
 /* ---- processors ----------------------------------------------------------------------------

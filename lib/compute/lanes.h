@@ -439,8 +439,7 @@ static __attribute__((noinline)) v16 fma16(v16 x, v16 y, v16 z)
 #else
 V16(fma16, (v16 x, v16 y, v16 z), vf_fma(x.v[i], y.v[i], z.v[i]))
 #endif
-/* Where the product is exact, or its rounding does not matter; and whether quotients are best made of fused
- * multiply-adds. */
+/* Where the product is exact, or its rounding does not matter; and whether fused multiply-adds make quotients. */
 #if defined(ATTN_WASM)
 V16(loose16, (v16 x, v16 y, v16 z), x.v[i] * y.v[i] + z.v[i])
 #define SHARES false

@@ -1,5 +1,4 @@
-/* further.c - what goes beyond the last run: the token that follows it, and what the library measures and writes of its
- * text. */
+/* further.c - what goes beyond the last run: the token that follows it, and what is measured and written of its text. */
 #include "live/talk.h"
 
 #include <math.h>

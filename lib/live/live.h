@@ -32,8 +32,8 @@
  *      "kinds": [{"form": "window:W", "note": some words or null, "help", "example": "window:8"}],
  *      "activations": [{"name": "attn.pattern", "brief": "pattern", "title", "rows": "queries" or null, "columns":
  *                       "keys" or null, "layers": it is inside of the blocks, "heads": how many, 0: it has no such
- *                       axis, "kv": these are key/value heads, "square": columns are keys, "derived": computed only for who
- *                       keeps it, "has": the model announces it}],
+ *                       axis, "kv": these are key/value heads, "square": columns are keys, "derived": computed only
+ *                       for who keeps it, "has": the model announces it}],
  *      "scores": [{"name": "previous", "brief", "help", "share": it can be a role, "ifAny": a table leaves it out where
  *                  no row offers it, "noText": it is of weights alone}],
  *      "roles": {"times": 2, "above": 0.1, "rows": 3},

@@ -50,7 +50,8 @@ bool attn_remembered_grows(const struct attn_remembered *k)
 
 /* ---- making and freeing ------------------------------------------------------------------ */
 
-int attn_remembered_new(struct attn_remembered **out, const struct attn_model *m, const struct attn_kind *kind, bool *wanted,
+int attn_remembered_new(struct attn_remembered **out, const struct attn_model *m, const struct attn_kind *kind,
+                        bool *wanted,
                   struct attn_err *err)
 {
     struct attn_remembered *k = *out = calloc(1, sizeof *k);
@@ -297,7 +298,8 @@ static const float *begins(const struct attn_remembered *k, const struct attn_re
 }
 
 /* Its cache has nothing of the layers before the edits, which no pass of the same edits reads. */
-int attn_remembered_edit(struct attn_remembered *k, const struct attn_remembered *plain, struct attn_editor *e, bool same,
+int attn_remembered_edit(struct attn_remembered *k, const struct attn_remembered *plain,
+                         struct attn_editor *e, bool same,
                    struct attn_err *err)
 {
     const bool grows = attn_remembered_grows(k) && plain->kv;

@@ -21,14 +21,14 @@ struct attn_remembered {
     float **reads;                      /* [L] what blocks read, before anybody edits it: [T, d] */
     float *logits; bool predicted;      /* [V] of the last row, which there are */
     int32_t *ids; size_t T;
-    int from;                           /* the first layer it has; -1: also what is before them; L: what is after
-                                         * them */
+    int from;                           /* the first layer it has; -1: also what is before layers; L: what is after */
     size_t first;                       /* rows before this one are those of an earlier pass */
     struct attn_kv *kv; size_t room;    /* of the rows; NULL: nothing can be continued */
 };
 
 /* What to keep, of a model with that kind of attention; wanted [attn_act_slots] is taken over. */
-int attn_remembered_new(struct attn_remembered **out, const struct attn_model *m, const struct attn_kind *kind, bool *wanted,
+int attn_remembered_new(struct attn_remembered **out, const struct attn_model *m, const struct attn_kind *kind,
+                        bool *wanted,
                   struct attn_err *err);
 void attn_remembered_free(struct attn_remembered *k);               /* NULL is fine */
 /* The whole of an activation; NULL: it is not here. */
@@ -40,7 +40,8 @@ bool attn_remembered_grows(const struct attn_remembered *k);
 int attn_remembered_run(struct attn_remembered *k, const int32_t *ids, size_t T, struct attn_err *err);
 /* Runs the text of `plain` once more, with edits; the editor was told all of it.  same: the edits are those of the last
  * pass, and leave rows alone that a longer text does not change. */
-int attn_remembered_edit(struct attn_remembered *k, const struct attn_remembered *plain, struct attn_editor *e, bool same,
+int attn_remembered_edit(struct attn_remembered *k, const struct attn_remembered *plain,
+                         struct attn_editor *e, bool same,
                    struct attn_err *err);
 
 #endif

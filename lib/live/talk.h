@@ -17,8 +17,7 @@
 #include "live/asked.h"
 #include "live/remembered.h"
 
-/* What is typed, and its tokens.  Of a text that had tokens appended, only the first `base` bytes are read as a
- * text. */
+/* What is typed, and its tokens.  Of a text that had tokens appended, the first `base` bytes alone are read as text. */
 struct attn_typed {
     char *text; size_t len, base;
     bool ids;                           /* the text is a list of ids */

@@ -13,7 +13,8 @@
 #include "model/model.h"
 
 /* In a directory: those of the weights are known once it is open. */
-static const char *const sides[] = {"config.json", "generation_config.json", "vocab.json", "merges.txt", "tokenizer.json",
+static const char *const sides[] = {"config.json", "generation_config.json", "vocab.json", "merges.txt",
+                                    "tokenizer.json",
                                     "tokenizer_config.json", "added_tokens.json", "special_tokens_map.json",
                                     "tokenizer.model", "tokenizer.bin", NULL};
 static const char vocab[] = "vocab";

@@ -3,8 +3,7 @@
  * The page (picture/page/) is the same for every album, but for parts that few albums need: a template, styles and
  * scripts, with the numbers as JSON (page_data.h) in a block that is not a script.  Its content security policy
  * admits only what has the digest of our own style and scripts, and lets nothing be fetched; in a page that computes
- * also WebAssembly, whose bytes a script compares with a digest in a script.  In addition all text from outside is
- * escaped. */
+ * also WebAssembly, whose bytes a script compares with a digest in a script.  All text from outside is escaped, too. */
 #include "picture/look.h"
 
 #include <stdio.h>

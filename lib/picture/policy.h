@@ -1,8 +1,7 @@
 /* policy.h - pages that are one file: a template whose slots are filled in, and a content security policy which admits
  * only what has the digest of our own style and scripts.
  *
- * A template says {{"All heads"}}, a text that is looked up in the page's language, and {{lang}}, the code of
- * that. */
+ * A template says {{"All heads"}}, a text that is looked up in the page's language, and {{lang}}, its code. */
 #ifndef ATTN_PICTURE_POLICY_H
 #define ATTN_PICTURE_POLICY_H
 

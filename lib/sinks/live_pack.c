@@ -157,7 +157,8 @@ static int check(const struct attn_sink_job *job, struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "--live with --gradient: the page computes activations, no gradients: leave "
                                            "one of them out");
     if (job->of->weights.bytes > ATTN_LIVE_MOST)
-        return attn_fail(err, ATTN_EUSAGE, "model %s has %zu MB of weights, and a page that computes holds %d: take one "
+        return attn_fail(err, ATTN_EUSAGE,
+                         "model %s has %zu MB of weights, and a page that computes holds %d: take one "
                          "in float16, with fewer layers, or a page without --live", job->model->name,
                          job->of->weights.bytes >> 20, ATTN_LIVE_MOST >> 20);
     return ATTN_OK;

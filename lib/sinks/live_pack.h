@@ -18,8 +18,8 @@
 
 enum { ATTN_LIVE_MOST = 64 << 20 };     /* bytes of weights: what a page can hold and a browser compute with */
 
-/* Fails where there is no such page: of cross-attention, of gradients, of a larger model.  *out is malloc'd, and NULL in
- * a program that has nothing that computes in a page. */
+/* Fails where there is no such page: of cross-attention, of gradients, of a larger model.  *out is malloc'd, and NULL
+ * in a program that has nothing that computes in a page. */
 int attn_live_make(struct attn_album_live **out, const struct attn_sink_job *job, const struct attn_tokenizer *t,
                    struct attn_err *err);
 void attn_live_free(struct attn_album_live *live);      /* NULL is fine */

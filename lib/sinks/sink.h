@@ -38,13 +38,11 @@ struct attn_sink_job {                  /* borrowed, outlives the sink */
     const struct attn_select *select;
     const struct attn_tokens *tokens;   /* that are shown: with words, these */
     const struct attn_tokens *pieces, *context_pieces;  /* those of the run, and of its other text */
-    const struct attn_words *rows, *keys;       /* what merges pieces into words, in the sentence and in the keys; NULL:
-                                                 * nothing does */
+    const struct attn_words *rows, *keys;       /* merge pieces into words, in the sentence and in the keys; may be NULL */
     bool words;                         /* they are merged, here or in the page */
     bool joined;                        /* nobody asked for that: see attn_sink_methods.joins */
     const char *text; size_t text_len;  /* NULL: ids only */
-    const struct attn_tokens *cross;    /* cross-attention: of the other text, whose keys this one looks at; else
-                                         * NULL */
+    const struct attn_tokens *cross;    /* of the other text, whose keys this one looks at; NULL: there is none */
     const char *cross_text; size_t cross_len;
     const char *command;
     struct attn_kind attention;         /* how it attends, and in words */
@@ -74,10 +72,8 @@ struct attn_sink_methods {
     int (*open)(void **self, const struct attn_format *f, const struct attn_sink_job *job, struct attn_err *err);
     unsigned (*wants)(void *self, int act, int layer);
     int (*watch)(void *self, const struct attn_probe *p, struct attn_err *err);
-    int (*pieces)(void *self, const struct attn_probe *p, struct attn_err *err);    /* gets bands before they are merged
-                                                                                     * into words, then `watch` what
-                                                                                     * they complete; NULL: it needs
-                                                                                     * none */
+    /* Gets bands before they are merged into words, then `watch` what they complete; NULL: it needs none. */
+    int (*pieces)(void *self, const struct attn_probe *p, struct attn_err *err);
     int (*finish)(void *self, struct attn_err *err);
     const char *(*note)(void *self);    /* of what was written, for the user; NULL: there never is one */
     void (*close)(void *self);          /* NULL is fine */
@@ -95,8 +91,7 @@ struct attn_sink_methods {
     void (*live_free)(struct attn_album_live *live);
     bool joins;                         /* shows words, as if asked for, where many tokens are parts of characters */
     bool merges;                        /* merges tokens into words itself */
-    bool next;                          /* shows the likeliest next tokens, too, those without each head, and those of
-                                         * the lens */
+    bool next;                          /* shows what comes next, too, that without each head, and that of the lens */
 };
 
 extern const struct attn_sink_methods attn_text_methods, attn_json_methods, attn_ndjson_methods, attn_csv_methods,
@@ -105,8 +100,7 @@ extern const struct attn_sink_methods attn_text_methods, attn_json_methods, attn
 
 /* Those of a format; NULL: a batch alone writes it. */
 const struct attn_sink_methods *attn_format_methods(const struct attn_format *f);
-/* How pictures of a format of ATTN_FORMAT_PICTURE look, and drawing an album in it; both fail in a program that draws
- * none. */
+/* How pictures of a format of ATTN_FORMAT_PICTURE look, and drawing an album in it; a program may draw none. */
 #if defined(__wasm__)                   /* the compiler sees that what follows is never done */
 static inline int attn_format_look(struct attn_look *out, const char *format, const struct attn_picture_opts *o,
                                    struct attn_err *err)

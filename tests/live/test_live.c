@@ -125,7 +125,8 @@ START_TEST(edits_move_the_next_token_as_the_library_says)
     struct attn_tokens *tokens;
     int32_t *ids;
     const struct attn_plan plan = {.threads = 1};
-    const cJSON *run = answered("{'ask':'run','text':'%s','off':['1,2'],'edits':['# a comment','','  L3.mlp.out[pos=-1] *= .5']}", text);
+    const cJSON *run = answered("{'ask':'run','text':'%s','off':['1,2'],"
+                                "'edits':['# a comment','','  L3.mlp.out[pos=-1] *= .5']}", text);
     OK(attn_edits_parse(&list, edits[0], &err));
     OK(attn_edits_parse(&list, edits[1], &err));
     OK(attn_model_tokenizer(&tokenizer, model, &err));
@@ -135,7 +136,8 @@ START_TEST(edits_move_the_next_token_as_the_library_says)
     OK(attn_editor_text(editor, 0, ids, tokens->n, false, &err));
     OK(attn_editor_start(editor, &err));
     OK(attn_compare_new(&compare, model, &err));
-    const struct attn_observer before = attn_compare_before(compare), after[] = {attn_editor_observer(editor), attn_compare_after(compare)};
+    const struct attn_observer before = attn_compare_before(compare),
+        after[] = {attn_editor_observer(editor), attn_compare_after(compare)};
     OK(attn_run_tokens(model, &plan, tokens, NULL, &before, 1, &err));
     OK(attn_run_tokens(model, &plan, tokens, NULL, after, 2, &err));
     OK(attn_compare_result(compare, &what, &err));
@@ -182,7 +184,8 @@ START_TEST(a_mask_says_what_is_hidden)
 {
     size_t n;
     answered("{'ask':'open','model':'stacked'}");
-    const cJSON *run = answered("{'ask':'run','ids':'1,2,3,4,5','attention':'window:2','keep':['pattern','scores','q']}"), *sheet;
+    const cJSON *run =
+        answered("{'ask':'run','ids':'1,2,3,4,5','attention':'window:2','keep':['pattern','scores','q']}"), *sheet;
     cJSON_ArrayForEach(sheet, golden_get(run, "sheets")) {
         if (!strcmp(golden_string(sheet, "kind"), "attn.q")) {
             ck_assert(cJSON_IsNull(cJSON_GetObjectItem(sheet, "mask")));
@@ -240,7 +243,8 @@ START_TEST(heads_are_those_of_the_command)
 {
     const struct attn_head_score *s;
     answered("{'ask':'run','text':'%s','off':['3,1']}", text);
-    OK(attn_ask_write(&(struct attn_question){.model = model, .text = {.text = text}, .edits = (const char *const[]){"L3H1 = 0", NULL}},
+    OK(attn_ask_write(&(struct attn_question){.model = model, .text = {.text = text},
+                                              .edits = (const char *const[]){"L3H1 = 0", NULL}},
                       "heads", NULL, scratch_path("heads.json"), &err));
     cJSON *whole = golden_read(scratch_path("heads.json"));
     const cJSON *all = answered("{'ask':'heads'}"), *row = golden_get(whole, "rows")->child, *head, *name;
@@ -271,7 +275,8 @@ START_TEST(without_a_head_the_same_comes_next)
     size_t n;
     OK(attn_model_tokenizer(&tokenizer, model, &err));
     OK(attn_encode(&tokens, tokenizer, text, strlen(text), &err));
-    OK(attn_ablate_heads(&heads, &n, model, &(struct attn_ablate_opts){.tokens = tokens, .plan = {.threads = 1}}, &err));
+    OK(attn_ablate_heads(&heads, &n, model,
+                         &(struct attn_ablate_opts){.tokens = tokens, .plan = {.threads = 1}}, &err));
     answered("{'ask':'run','text':'%s'}", text);
     for (size_t i = 0; i < n; i++) {
         const cJSON *x = answered("{'ask':'without','layer':%zu,'head':%zu}", heads[i].layer, heads[i].head);
@@ -284,7 +289,8 @@ START_TEST(without_a_head_the_same_comes_next)
 }
 END_TEST
 
-static const char *const weighed[] = {"", "window:3", "strided:2,3", "random:2,2,1", "linear", "block:4", "full", "causal-renorm"};
+static const char *const weighed[] = {"", "window:3", "strided:2,3", "random:2,2,1", "linear", "block:4", "full",
+                                      "causal-renorm"};
 
 /* One cell after the other, of models with ALiBi, a cap, groups, and none of these. */
 START_TEST(a_weight_comes_from_what_the_run_says)
@@ -296,12 +302,14 @@ START_TEST(a_weight_comes_from_what_the_run_says)
         size_t n, ignored;
         answered("{'ask':'open','model':'%s'}", dirs[m]);
         const cJSON *run = answered("{'ask':'run','ids':'1,5,2,7,3,4','attention':'%s','keep':['%s']}", weighed[_i],
-                                    soft ? "blocks.1.attn.pattern','blocks.1.attn.scores','blocks.1.attn.dots" : "blocks.1.attn.pattern");
+                                    soft ? "blocks.1.attn.pattern','blocks.1.attn.scores','blocks.1.attn.dots" :
+                                        "blocks.1.attn.pattern");
         float dots[36] = {0}, scores[36] = {0}, pattern[36];
         const cJSON *sheet;
         cJSON_ArrayForEach(sheet, golden_get(run, "sheets")) {
             const char *kind = golden_string(sheet, "kind");
-            memcpy(!strcmp(kind, "attn.dots") ? dots : !strcmp(kind, "attn.scores") ? scores : pattern, answered_array(sheet, "array", &n),
+            memcpy(!strcmp(kind, "attn.dots") ? dots : !strcmp(kind, "attn.scores") ? scores : pattern,
+                   answered_array(sheet, "array", &n),
                    sizeof dots);
         }
         for (size_t q = 0; q < 6; q++)
@@ -311,8 +319,10 @@ START_TEST(a_weight_comes_from_what_the_run_says)
                 ck_assert((float)golden_number(w, "weight") == pattern[ignored]);
                 if (!cJSON_IsTrue(golden_get(w, "seen")) || !soft)
                     continue;
-                ck_assert((float)golden_number(w, "dot") == dots[ignored] && (float)golden_number(w, "score") == scores[ignored]);
-                double scaled = golden_number(w, "dot") * golden_number(w, "scale") + golden_number(w, "bias"), cap = golden_number(w, "cap");
+                ck_assert((float)golden_number(w, "dot") == dots[ignored] &&
+                          (float)golden_number(w, "score") == scores[ignored]);
+                double scaled = golden_number(w, "dot") * golden_number(w, "scale") + golden_number(w, "bias"),
+                    cap = golden_number(w, "cap");
                 ck_assert_double_eq_tol(cap > 0 ? cap * tanh(scaled / cap) : scaled, scores[ignored], 1e-4);
                 if (strcmp(weighed[_i], "causal-renorm") != 0)
                     ck_assert_double_eq_tol(exp(scores[ignored]) / golden_number(w, "sum"), pattern[ignored], 1e-5);
@@ -352,7 +362,8 @@ static void expect_file(const char *leaf, const char *found)
     size_t at = 0;
     while (expected[at] && expected[at] == found[at])
         at++;
-    ck_assert_msg(expected[at] == found[at], "%s: byte %zu: '%.80s', expected '%.80s'", leaf, at, found + at, expected + at);
+    ck_assert_msg(expected[at] == found[at],
+                  "%s: byte %zu: '%.80s', expected '%.80s'", leaf, at, found + at, expected + at);
     free(expected);
 }
 
@@ -373,11 +384,14 @@ START_TEST(measures_and_writes_what_the_library_does)
     free(score);
     OK(attn_ask_write(&asked, "lens", (const char *const[]){"top=2", NULL}, scratch_path("lens.json"), &err));
     expect_file("lens.json", golden_string(answered("{'ask':'write','what':'lens','options':['top=2']}"), "text"));
-    asked.from = (struct attn_input){.text = "Tom, who was glad, went to the park. Tom gave Lily the ball, and Lily went to"};
-    OK(attn_ask_write(&asked, "patch", (const char *const[]){"what=context", "over=layer", "metric=logit(5)", "format=csv", NULL},
+    asked.from =
+        (struct attn_input){.text = "Tom, who was glad, went to the park. Tom gave Lily the ball, and Lily went to"};
+    OK(attn_ask_write(&asked, "patch",
+                      (const char *const[]){"what=context", "over=layer", "metric=logit(5)", "format=csv", NULL},
                       scratch_path("patch.csv"), &err));
     expect_file("patch.csv", golden_string(answered(
-        "{'ask':'write','what':'patch','options':['what=context','over=layer','metric=logit(5)','format=csv'],'from':'%s'}",
+        "{'ask':'write','what':'patch','options':['what=context','over=layer','metric=logit(5)','format=csv'],"
+        "'from':'%s'}",
         asked.from.text), "text"));
 }
 END_TEST
@@ -390,27 +404,36 @@ static const struct { const char *question, *message, *in; int at; } wrong[] = {
     {"{'ask':'run','text':'a','ids':'1'}", "a text and token ids are both given", "text", -1},
     {"{'ask':'run','ids':'1,,2'}", "'1,,2': a comma without an id beside it: ids are as in 5,1,2", "ids", -1},
     {"{'ask':'run','ids':'x'}", "'x' is not a token id: ids are whole numbers, as in 5,1,2", "ids", -1},
-    {"{'ask':'run','ids':'1,9999'}", "token 1 has id 9999, but model tiny has ids 0 to 8191 (vocab_size 8192)", "ids", -1},
+    {"{'ask':'run','ids':'1,9999'}",
+     "token 1 has id 9999, but model tiny has ids 0 to 8191 (vocab_size 8192)", "ids", -1},
     {"{'ask':'run','text':'a','append':9999}", "has id 9999, but model tiny has ids 0 to 8191", "append", -1},
-    {"{'ask':'run','text':'a','attention':'windw:3'}", "--attention 'windw:3' is unknown, expected one of model, full", "attention", -1},
-    {"{'ask':'run','text':'a','attention':'window:0'}", "--attention 'window:0': 0 is not in 1..2147483647 (window:W)", "attention", -1},
+    {"{'ask':'run','text':'a','attention':'windw:3'}", "--attention 'windw:3' is unknown, expected one of model, full",
+     "attention", -1},
+    {"{'ask':'run','text':'a','attention':'window:0'}", "--attention 'window:0': 0 is not in 1..2147483647 (window:W)",
+     "attention", -1},
     {"{'ask':'run','text':'a','scale':'big'}", "--scale: 'big' is not none, sqrt or a number", "scale", -1},
-    {"{'ask':'run','text':'a','scale':'2','attention':'linear'}", "--scale and --attention linear do not go together", "scale", -1},
+    {"{'ask':'run','text':'a','scale':'2','attention':'linear'}", "--scale and --attention linear do not go together",
+     "scale", -1},
     {"{'ask':'run','text':'a','dropout':1}", "--dropout: 1 is not from 0 to below 1", "dropout", -1},
     {"{'ask':'run','text':'a','off':['0;1']}", "'0;1' is not LAYER,HEAD", "off", 0},
-    {"{'ask':'run','text':'a','off':['9,0']}", "edit 'L9H0 = 0': layer 9 is not there: tiny has 6 layers, counted from 0", "edits", -1},
-    {"{'ask':'run','text':'a','edits':['L0H0 = 0','L1H1 ! 0']}", "--edit 'L1H1 ! 0', column 6: found '!', expected =", "edits", 1},
+    {"{'ask':'run','text':'a','off':['9,0']}",
+     "edit 'L9H0 = 0': layer 9 is not there: tiny has 6 layers, counted from 0", "edits", -1},
+    {"{'ask':'run','text':'a','edits':['L0H0 = 0','L1H1 ! 0']}", "--edit 'L1H1 ! 0', column 6: found '!', expected =",
+     "edits", 1},
     {"{'ask':'run','text':'a','edits':['L0H0 = from']}", "from", "edits", -1},
-    {"{'ask':'run','text':'a','edits':['L0H0[pos=5] = 0']}", "position 5 is not there: the text has 1 token, counted from 0", "edits", -1},
+    {"{'ask':'run','text':'a','edits':['L0H0[pos=5] = 0']}",
+     "position 5 is not there: the text has 1 token, counted from 0", "edits", -1},
     {"{'ask':'run','text':'a','keep':['attn.paterns']}", "attn.pattern", "keep", -1},
     {"{'ask':'run','text':'a','bits':'few'}", "\"bits\" is few, expected default or generic", "bits", -1},
     {"{'ask':'without','layer':6,'head':0}", "there is no layer 6: model tiny has 6", "layer", -1},
     {"{'ask':'without','layer':0,'head':4}", "there is no head 4: model tiny has 4", "head", -1},
-    {"{'ask':'weight','layer':0,'head':0,'query':9,'key':0}", "there is no query 9: the text has 5 tokens", "query", -1},
+    {"{'ask':'weight','layer':0,'head':0,'query':9,'key':0}", "there is no query 9: the text has 5 tokens",
+     "query", -1},
     {"{'ask':'next','temperature':-1,'first':true}", "temperature", NULL, -1},
     {"{'ask':'metric','metric':'logit(\\'nowhere near\\')'}", "", "metric", -1},
     {"{'ask':'metric','metric':'x'}", "metric 'x': column 1: expected loss, kl", "metric", -1},
-    {"{'ask':'write','what':'lens','options':['depth=2']}", "lens: unknown option 'depth', expected one of format, target", NULL, -1},
+    {"{'ask':'write','what':'lens','options':['depth=2']}",
+     "lens: unknown option 'depth', expected one of format, target", NULL, -1},
     {"{'ask':'write','what':'run'}", "run: its formats are files of their own", NULL, -1},
     {"{'ask':'write','what':'tables'}", "there is no answer 'tables', expected one of", NULL, -1},
     {"{'ask':'write','what':'patch'}", "patch: expected from, the other text, and what, over and metric", NULL, -1},
@@ -449,10 +472,12 @@ START_TEST(what_is_wrong_is_said_and_nothing_is_lost)
     for (char *at = question; (at = strchr(at, '\'')); )
         *at = '"';
     const cJSON *answer = asked_of(&code, question, strlen(question));
-    ck_assert_msg(code && strstr(golden_string(answer, "error"), wrong[_i].message), "%s: '%s', expected '%s'", question,
+    ck_assert_msg(code && strstr(golden_string(answer, "error"), wrong[_i].message),
+                  "%s: '%s', expected '%s'", question,
                   code ? golden_string(answer, "error") : "", wrong[_i].message);
     const cJSON *in = golden_find(answer, "in"), *at = golden_find(answer, "at");
-    ck_assert_msg(!in == !wrong[_i].in && (!in || !strcmp(in->valuestring, wrong[_i].in)), "%s: in %s", question, in ? in->valuestring : "");
+    ck_assert_msg(!in == !wrong[_i].in && (!in || !strcmp(in->valuestring, wrong[_i].in)),
+                  "%s: in %s", question, in ? in->valuestring : "");
     ck_assert_int_eq(at ? at->valueint : -1, wrong[_i].at);
     ck_assert_ptr_null(live_array(0));
     expect_still(kl);
@@ -476,8 +501,10 @@ END_TEST
 
 /* ---- whatever comes ----------------------------------------------------------------------- */
 
-static const char whole[] = "{\"ask\":\"run\",\"text\":\"Life \\u0069s\",\"off\":[\"0,0\"],\"edits\":[\"L0.q *= 2\"],\"attention\":\"window:2\","
-                            "\"scale\":\"0.5\",\"dropout\":0.25,\"seed\":\"7\",\"keep\":[\"attn.pattern\",\"q\"],\"append\":5}";
+static const char whole[] = "{\"ask\":\"run\",\"text\":\"Life \\u0069s\",\"off\":[\"0,0\"],"
+                            "\"edits\":[\"L0.q *= 2\"],\"attention\":\"window:2\","
+                            "\"scale\":\"0.5\",\"dropout\":0.25,\"seed\":\"7\",\"keep\":[\"attn.pattern\",\"q\"],"
+                            "\"append\":5}";
 
 START_TEST(broken_questions_are_answered)
 {
@@ -499,7 +526,8 @@ START_TEST(broken_questions_are_answered)
         copy = malloc(n);
         memcpy(copy, whole, n);
         for (size_t k = 0; k < 1 + draw_below(&seed, 3); k++)
-            copy[draw_below(&seed, n)] = (char)(draw_below(&seed, 3) ? whole[draw_below(&seed, n)] : (char)draw_below(&seed, 256));
+            copy[draw_below(&seed, n)] = (char)(draw_below(&seed, 3) ? whole[draw_below(&seed, n)] :
+                                                (char)draw_below(&seed, 256));
         asked_of(&code, copy, n);
         free(copy);
     }
@@ -517,7 +545,8 @@ END_TEST
 /* Files of any kind, good and bad, in place of a model. */
 START_TEST(hostile_files_are_refused_or_open)
 {
-    static const char *const folders[] = {"tests/corpus/gguf", "tests/corpus/course", "tests/corpus/torch", "tests/corpus/model",
+    static const char *const folders[] = {"tests/corpus/gguf", "tests/corpus/course", "tests/corpus/torch",
+                                          "tests/corpus/model",
                                           "tests/corpus/safetensors"};
     int code;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
@@ -527,7 +556,8 @@ START_TEST(hostile_files_are_refused_or_open)
             if (*e->d_name == '.')
                 continue;
             char question[512];
-            int n = snprintf(question, sizeof question, "{\"ask\":\"open\",\"model\":\"%s/%s\"}", folders[i], e->d_name);
+            int n = snprintf(question, sizeof question,
+                             "{\"ask\":\"open\",\"model\":\"%s/%s\"}", folders[i], e->d_name);
             asked_of(&code, question, (size_t)n);
             if (!code)
                 asked_of(&code, "{\"ask\":\"run\",\"ids\":\"0\",\"keep\":[\"pattern\"]}", 42);

@@ -16,8 +16,10 @@ enum { LONGEST = 40, STEPS = 10, LIST = 4096 };
 /* All that earlier rows of a longer text keep. */
 static const char most[] = "embed,resid_pre,q,k,v,scores,pattern,context,resid_post,logits";
 static const struct { const char *kind, *more; bool grows; } kinds[] = {
-    {"", "", true}, {"window:3", "", true}, {"strided:2,3", "", true}, {"random:2,2,5", "", true}, {"block:4", "", true},
-    {"causal", ",'dropout':0.3,'seed':'7'", true}, {"linear", "", true}, {"full", "", false}, {"causal-renorm", "", false},
+    {"", "", true}, {"window:3", "", true}, {"strided:2,3", "", true}, {"random:2,2,5", "", true},
+    {"block:4", "", true},
+    {"causal", ",'dropout':0.3,'seed':'7'", true}, {"linear", "", true}, {"full", "", false},
+    {"causal-renorm", "", false},
     {"", ",'scale':'none'", true}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -74,7 +76,8 @@ static const char *ids_of(const struct walk *w)
 static const cJSON *ask(const struct walk *w, int *code)
 {
     static char question[LIST * 2];
-    int n = snprintf(question, sizeof question, "{'ask':'run','ids':'%s','attention':'%s'%s,'keep':['%s'],'edits':[", ids_of(w),
+    int n = snprintf(question, sizeof question,
+                     "{'ask':'run','ids':'%s','attention':'%s'%s,'keep':['%s'],'edits':[", ids_of(w),
                      kinds[w->kind].kind, kinds[w->kind].more, w->list);
     for (size_t i = 0; i < w->edits; i++)
         n += snprintf(question + n, sizeof question - (size_t)n, "%s'%s'", i ? "," : "", w->edit[i]);
@@ -105,7 +108,8 @@ static void compare_sheet(const cJSON *sheet, const struct attn_dump *whole, con
     const size_t cols = (size_t)golden_number(sheet, "cols"), rows = (size_t)golden_number(sheet, "rows");
     ck_assert_msg(rows * cols <= n, "%s", name);
     for (size_t i = 0; i < n; i++)
-        ck_assert_msg(!memcmp(&x[i], &a.data[i], sizeof *x), "%s: %s: row %zu, column %zu of %zu: %.9g, expected %.9g", about, name,
+        ck_assert_msg(!memcmp(&x[i], &a.data[i], sizeof *x),
+                      "%s: %s: row %zu, column %zu of %zu: %.9g, expected %.9g", about, name,
                       i / cols % rows, i % cols, cols, (double)x[i], (double)a.data[i]);
 }
 
@@ -118,7 +122,8 @@ static void compare_step(const struct walk *w, const char *name)
     char about[256];
     int code, rc = attn_ask_run(&whole, &q, w->list, &err);
     const cJSON *answer = ask(w, &code), *sheet;
-    snprintf(about, sizeof about, "%s, %s, %zu tokens, edits '%s' '%s'", name, kinds[w->kind].kind, w->T, w->edits ? w->edit[0] : "",
+    snprintf(about, sizeof about,
+             "%s, %s, %zu tokens, edits '%s' '%s'", name, kinds[w->kind].kind, w->T, w->edits ? w->edit[0] : "",
              w->edits > 1 ? w->edit[1] : "");
     if (rc) {
         ck_assert_msg(code == rc && !strcmp(golden_string(answer, "error"), err.msg), "%s: '%s', expected '%s'", about,
@@ -177,7 +182,8 @@ START_TEST(a_walk_has_the_bits_of_whole_passes)
 }
 END_TEST
 
-static const char *const built_in[] = {"life", "journey", "journey-causal", "stacked", "induction", "life-4-heads", "tiny"};
+static const char *const built_in[] = {"life", "journey", "journey-causal", "stacked", "induction",
+                                       "life-4-heads", "tiny"};
 
 START_TEST(a_walk_over_a_built_in_model)
 {
@@ -234,7 +240,8 @@ START_TEST(a_text_outgrows_its_cache)
     int32_t *ids;
     size_t n;
     ck_assert(!attn_ids_parse(&ids, &n, text, NULL));
-    ck_assert(!attn_ask_run(&whole, &(struct attn_question){.model = m, .text = {.ids = ids, .n = n}, .plan = "threads=1"}, "logits", NULL));
+    ck_assert(!attn_ask_run(&whole, &(struct attn_question){.model = m, .text = {.ids = ids, .n = n},
+                                                            .plan = "threads=1"}, "logits", NULL));
     compare_sheet(cJSON_GetArrayItem(golden_get(answer, "sheets"), 0), whole, "a long text");
     attn_dump_free(whole);
     attn_model_close(m);

@@ -31,7 +31,8 @@ static int put(void *self, const char *name, const void *data, size_t len, struc
 
 static double of_tokens(const struct attn_model *m)
 {
-    const struct attn_question q = {.model = m, .text = {.ids = (const int32_t[]){0, 1, 0}, .n = 3}, .plan = "threads=1"};
+    const struct attn_question q = {.model = m, .text = {.ids = (const int32_t[]){0, 1, 0}, .n = 3},
+                                    .plan = "threads=1"};
     struct attn_dump *d;
     struct attn_dump_array a;
     double sum = 0;
@@ -73,7 +74,8 @@ static void check(const char *name, const struct attn_lacking *given)
     attn_model_opens_again(&how, m);
     const char *vocab = printed("%s/again/%s", scratch_dir, how.vocab);
     const struct attn_lacking said = {.as = how.as, .vocab = how.has_vocab ? vocab : NULL};
-    ck_assert_msg(!attn_model_open_with(&again, printed("%s/again/%s", scratch_dir, how.model), said.as || said.vocab ? &said : NULL, &err),
+    ck_assert_msg(!attn_model_open_with(&again, printed("%s/again/%s", scratch_dir, how.model),
+                                        said.as || said.vocab ? &said : NULL, &err),
                   "%s: %s", name, err.msg);
     attn_model_info(m, &info);
     attn_model_info(again, &of_again);

@@ -438,7 +438,8 @@ START_TEST(the_policy_knows_each_script)
     static const char *const tags[][2] = {{"<script>", "</script>"}, {"<style>", "</style>"}};
     static unsigned char packed[] = "x";
     const struct attn_album_live computes = {packed, sizeof packed};
-    char *page = _i == 2 ? page_of(&(struct attn_album){.live = &computes}) : _i ? full_page("a") : small_page(NULL, NULL);
+    char *page = _i == 2 ? page_of(&(struct attn_album){.live = &computes}) :
+        _i ? full_page("a") : small_page(NULL, NULL);
     const char *policy_end = strstr(page, "\">\n<meta name=\"viewport\"");
     size_t n = 0;
     for (size_t i = 0; i < 2; i++)

@@ -1,5 +1,5 @@
-/* The scripts of a page draw and listen: none names an activation, a kind of attention, a score, a metric or what edits are made
- * of, so that a new row of any of these tables reaches a page without a line of script. */
+/* The scripts of a page draw and listen: none names an activation, a kind of attention, a score, a metric or what
+ * edits are made of, so that a new row of any of these tables reaches a page without a line of script. */
 #include "suites.h"
 
 #include "attn_ask.h"
@@ -35,7 +35,8 @@ static void check_script(const char *path, const char *script, const char *name,
     for (const char *at = script; !is_other(name, len) && (at = memmem(at, strlen(at), name, len)); at += len) {
         const bool dotted = memchr(name, '.', len) || memchr(name, '_', len);
         const bool quoted = strchr("\"'`", at[-1]) && strchr("\"'`(:", at[len]);
-        ck_assert_msg(!(dotted ? !in_word(at[-1]) && !in_word(at[len]) : quoted), "%s names %.*s: %.60s", path, (int)len,
+        ck_assert_msg(!(dotted ? !in_word(at[-1]) && !in_word(at[len]) : quoted),
+                      "%s names %.*s: %.60s", path, (int)len,
                       name, at - 1);
     }
 }

@@ -29,7 +29,8 @@ START_TEST(holds_the_files_of_the_model)
     succeed(RUN "-m life -s 'Life is short'");
     expect_exactly(HELD("x[\"model\"], x[\"named\"], x[\"text\"], x[\"attention\"], x[\"bits\"], (4 + size) % 8"),
                    "model/life life Life is short model default 0\n");
-    expect_exactly(HELD("all(b[f[\"at\"]:f[\"at\"] + f[\"bytes\"]] == open(\"models/\" + f[\"name\"][6:], \"rb\").read() for f in x[\"files\"]), "
+    expect_exactly(HELD("all(b[f[\"at\"]:f[\"at\"] + f[\"bytes\"]] == open(\"models/\" + f[\"name\"][6:], "
+                        "\"rb\").read() for f in x[\"files\"]), "
                         "len(x[\"files\"])"), "True 3\n");
 }
 END_TEST
@@ -39,7 +40,8 @@ START_TEST(says_how_it_was_run)
     if (!computes())
         return;
     succeed(RUN "-m stacked --ids 1,2,3 --attention window:2 --scale 0.5 --dropout 0.25 --seed 7 --ablate L0H0");
-    expect_exactly(HELD("x[\"text\"], x[\"ids\"], x[\"attention\"], x[\"scale\"], x[\"dropout\"], x[\"dropoutSeed\"], x[\"edits\"]"),
+    expect_exactly(HELD("x[\"text\"], x[\"ids\"], x[\"attention\"], x[\"scale\"], x[\"dropout\"], x[\"dropoutSeed\"], "
+                        "x[\"edits\"]"),
                    "None 1,2,3 window:2 0.5 0.25 7 ['L0H0 = 0']\n");
 }
 END_TEST

@@ -5,8 +5,8 @@
 #include <cjson/cJSON.h>
 #include <stddef.h>
 
-/* A question in which ' stands for ", and its answer, which the next call overwrites; answered fails the test where the answer is an
- * error, refused where it is none or another one. */
+/* A question in which ' stands for ", and its answer, which the next call overwrites; answered fails the test where
+ * the answer is an error, refused where it is none or another one. */
 const cJSON *answered(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void refused(const char *message, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* As it is; *code gets what came back. */

@@ -2,12 +2,12 @@
  * without a head. */
 #include "live/talk.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ask/editor.h"
 #include "ask/metric.h"
+#include "base/elementary.h"
 #include "base/err.h"
 #include "compute/mask.h"
 #include "compute/position.h"
@@ -193,7 +193,7 @@ static void put_softmax(struct attn_out *o, const struct weight *s)
     const float scale = attn_kind_scale(&s->kind, w->block[s->layer].scale, info->dh);
     double sum = 0;
     for (size_t key = 0; key < s->t->last.plain->T; key++)
-        sum += s->seen[key] || s->kind.form == ATTN_CAUSAL_RENORM ? exp((double)s->scores[key]) : 0;
+        sum += s->seen[key] || s->kind.form == ATTN_CAUSAL_RENORM ? attn_exp((double)s->scores[key]) : 0;
     put_number(o, "scale", scale);
     put_number(o, "bias", w->alibi ? attn_alibi_at(w, scale, s->head, s->key) : 0);
     put_number(o, "cap", w->cap);

@@ -63,8 +63,8 @@ attn_live_answering attn_live_open, attn_live_run, attn_live_tokens, attn_live_l
 /* lists.c */
 void attn_live_lists(struct attn_out *o, const struct attn_talk *t);
 
-/* typed.c: of "text", "ids" and "append"; `before`: what was typed last. */
-int attn_live_type(struct attn_typed *out, struct attn_talk *t, const struct attn_live_asked *q,
+/* typed.c: `t` becomes what "text", "ids" and "append" say; `before`: what was typed last. */
+int attn_live_type(struct attn_typed *t, struct attn_talk *talk, const struct attn_live_asked *q,
                    const struct attn_typed *before, struct attn_err *err);
 void attn_live_put_tokens(struct attn_out *o, const struct attn_tokens *tokens);
 void attn_live_put_likely(struct attn_out *o, const struct attn_talk *t, const struct attn_likely *of, size_t n);

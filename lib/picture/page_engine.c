@@ -9,6 +9,7 @@ ATTN_EMBED(attn_engine_packed, ATTN_BUILT "/engine.z");
 
 const unsigned char *attn_engine_module(size_t *n)
 {
-    *n = (size_t)(attn_engine_packed_end - attn_engine_packed);
-    return *n ? attn_engine_packed : NULL;
+    static const struct { const unsigned char *data, *end; } packed = {attn_engine_packed, attn_engine_packed_end};
+    *n = (size_t)(packed.end - packed.data);
+    return *n ? packed.data : NULL;
 }

@@ -257,11 +257,12 @@ void attn_sink_close(struct attn_sink *s)
 {
     if (!s)
         return;
-    if (s->methods)
+    if (s->methods) {
         s->methods->close(s->self);
+        if (s->live)
+            s->methods->live_free(s->live);
+    }
     attn_merger_free(s->merger);
-    if (s->live)
-        s->methods->live_free(s->live);
     attn_words_free(&s->rows);
     attn_words_free(&s->keys);
     attn_team_free(s->team);

@@ -3,8 +3,9 @@
 function, a command and a language.
 
 Adds one of each to a copy of the tree, in the files that the row is made of and in no other, builds the program there,
-without optimisation, and looks for it in help, completions, refusals, sweeps and pages.  What a row does is what a row
-beside it does: that is not the question here.  See also tests/cmd/test_additions.c."""
+without optimisation, and looks for it in help, completions, refusals, sweeps and pages; and builds what computes in
+pages, and asks that for it.  What a row does is what a row beside it does: that is not the question here.  See also
+tests/cmd/test_additions.c."""
 import os
 import re
 import shutil
@@ -75,6 +76,8 @@ const struct command probe_command = {
     ],
 }
 TOGETHER = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
+ASK = "node tests/engine/ask.mjs $E"
+TINY = ASK + """ models/tiny '{"ask":"open","model":"models/tiny"}'"""
 TEXT = "-s 'Lily lost her red ball and Lily lost her red ball'"
 SMALL = "--n-layer 1 --n-head 2 --d-model 8 --vocab-size 9 --n-ctx 8 --seed 1"
 # Command lines, and what each must print or write, by addition.
@@ -87,6 +90,9 @@ SEEN = [
     ("kind", "$A variants -m life -s 'Life is short'", "probe-kind:[0-9] *[0-9] probes"),
     ("kind", "$A variants -m life -s 'Life is short' --format html", "probe-kind:"),
     ("kind", "$A help --man", "probe.*kind:W"),
+    ("kind", TINY, r'"kinds":\[.*"form":"probe-kind:W".*"help":"help on kinds"'),
+    ("kind", TINY + """ '{"ask":"run","text":"Life is short","attention":"probe-kind:2"}' | tail -n 1""",
+     '^{"text":"Life'),
     ("format", "$A help run", "probe-format.*help on formats"),
     ("format", "$A help heads", "each score: .*html, probe-format"),
     ("format", "$A run -s a --format nonsense", r"\(text, .*probe-format\)"),
@@ -97,6 +103,8 @@ SEEN = [
     ("family", "$A init --family nonsense -o $D/n", r"\(gpt2, .*probe_family"),
     ("family", "$A init -q --family probe_family -o $D/m && $A info -m $D/m", "probe_family"),
     ("family", "$A run -m $D/m --ids 1,2", "attention pattern"),
+    ("family", ASK + """ $D/m '{"ask":"open","model":"'$D/m'"}' '{"ask":"run","ids":"1,2"}'""",
+     r'"family":"probe_family".*"tokens":\[{"id":1,'),
     *(("family", f"$A help --completion {shell}", "llama.*probe_family") for shell in ("bash", "zsh", "fish")),
     ("score", "$A help heads", "probe-score.*help on scores"),
     ("score", "$A help heads", "one of previous, .*induction, probe-score"),
@@ -105,6 +113,8 @@ SEEN = [
     ("score", f"$A heads -m tiny {TEXT} --format csv", ",probe-score,"),
     ("score", f"$A heads -m tiny {TEXT} --format html", "probe-score"),
     ("score", f"$A run -m tiny {TEXT} --format html", r'"name":"probe-score","brief":"probed","help":"help on scores"'),
+    ("score", TINY + """ '{"ask":"run","text":"Life is short"}' '{"ask":"heads"}' | tail -n 1""", '"probe-score"'),
+    ("score", TINY, '"name":"probe-score","brief":"probed","help":"help on scores"'),
     ("score", "echo Lily lost her ball | $A batch -m tiny -f - --format summary --summary-form tidy -o -",
      "probe-score"),
     *(("score", f"$A help --completion {shell}", "induction.*probe-score") for shell in ("bash", "zsh", "fish")),
@@ -114,6 +124,8 @@ SEEN = [
     ("activation", f"$A init -q {SMALL} --mlp probe_act --d-mlp 8 -o $D/a && $A info -m $D/a", "mlp  *probe_act"),
     ("activation", f"$A init -q {SMALL} --mlp probe_gate --d-mlp 8 -o $D/g && $A info -m $D/g", "blocks.0.mlp.gate"),
     ("activation", "$A run -m $D/g --ids 1,2 --show linear,post --format json", "blocks.0.mlp.linear"),
+    ("activation", ASK + """ $D/g '{"ask":"open","model":"'$D/g'"}'"""
+     """ '{"ask":"run","ids":"1,2","keep":["mlp.linear"]}'""", r'"mlp":"probe_gate".*"kind":"mlp.linear"'),
     ("activation", "sed -i s/probe_act/nonsense/ $D/a/config.json; $A info -m $D/a",
      'expected "none", .*"probe_act", "probe_gate".* or'),
     ("activation", "$A train -q -f LICENSE -o $D/t --vocab-size 300 --steps 1 --batch 1 --n-ctx 8 --n-layer 1 "
@@ -149,7 +161,7 @@ def add(tree, file, at, text):
 
 def look(tree, program, line):
     """What a command line prints and writes, lines joined as a reader joins them."""
-    env = dict(os.environ, A=str(program), D=str(tree), COLUMNS="80")
+    env = dict(os.environ, A=str(program), E=str(program.with_name("engine.wasm")), D=str(tree), COLUMNS="80")
     p = subprocess.run(["bash", "-c", line], cwd=REPO, env=env, **TOGETHER)
     return re.sub(r"\s*\n\s*", " ", p.stdout.decode(errors="replace"))
 
@@ -158,14 +170,15 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         tree = Path(name)
         env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "WERROR")}
-        for what in ("Makefile", "lib", "cmd", "models", "data/fonts", "data/lang", "data/packaging", "tests/checks.mk",
-                     "tests/need.sh"):
+        for what in ("Makefile", "lib", "cmd", "models", "data/engine", "data/fonts", "data/lang", "data/packaging",
+                     "tests/checks.mk", "tests/need.sh"):
             (tree / what).parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if (REPO / what).is_dir() else shutil.copy2)(REPO / what, tree / what)
         for rows in ROWS.values():
             for row in rows:
                 add(tree, *row)
-        built = subprocess.run(["make", "flavour=rows", "flags_rows=-O0", "CFLAGS=-g0", "build/rows/attn-cli"],
+        built = subprocess.run(["make", "flavour=rows", "flags_rows=-O0", "CFLAGS=-g0", "build/rows/attn-cli",
+                                "build/rows/engine.wasm"],
                                cwd=tree, env=env, **TOGETHER)
         if built.returncode:
             sys.exit(built.stdout.decode(errors="replace") + "\nrows: the tree with more rows does not build")

@@ -8,11 +8,11 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Engine, compiled } from "./instance.mjs";
 
 const [wasm, answers, cli] = process.argv.slice(2);
 const shared = process.env.ATTN_SHARED;
-const module = new WebAssembly.Module(readFileSync(wasm));
-const text = (s) => new TextEncoder().encode(s);
+const module = compiled(wasm);
 const glob = (dir) => (existsSync(dir) ? readdirSync(dir).sort().map((f) => join(dir, f)) : []);
 const places = (...under) => [...glob(join("tests/golden", ...under)), ...(shared ? glob(join(shared, "golden", ...under)) : [])];
 const holds = (dir, ending) => statSync(dir).isDirectory() && readdirSync(dir).some((f) => f.endsWith(ending));
@@ -24,51 +24,11 @@ const complain = (...words) => { if (failed++ < 20) console.log("engine:", ...wo
 if (imports !== "env.now")
     complain(`imports ${imports}, expected env.now`);
 
-class Engine {
-    constructor() { this.e = new WebAssembly.Instance(module, { env: { now: () => performance.now() } }).exports; }
-    put(bytes) {
-        const at = this.e.live_room(bytes.length + 1);
-        const memory = new Uint8Array(this.e.memory.buffer);
-        memory.set(bytes, at);
-        memory[at + bytes.length] = 0;
-        return at;
-    }
-    file(name) {
-        for (const path of statSync(name).isDirectory() ? glob(name) : [name]) {
-            if (statSync(path).isDirectory()) { this.file(path); continue; }
-            const bytes = readFileSync(path), as = this.put(text(path));
-            if (this.e.live_file(as, this.put(bytes), bytes.length))
-                complain(`no room for ${path}`);
-            this.e.live_drop(as);
-        }
-    }
-    ask(question) {
-        const bytes = text(question), at = this.put(bytes);
-        this.e.live_ask(at, bytes.length);
-        this.e.live_drop(at);
-        const said = new TextDecoder().decode(new Uint8Array(this.e.memory.buffer, this.e.live_answer(), this.e.live_answer_length()));
-        const sums = [];
-        for (let i = 0, x; (x = this.e.live_array(i)); i++)
-            sums.push(`${this.e.live_array_length(i)}:${sumOf(new Uint32Array(this.e.memory.buffer, x, this.e.live_array_length(i)))}`);
-        return [said, [sums.length, ...sums].join(" ")];
-    }
-}
-
-// As answers.c has it.
-function sumOf(bits) {
-    let sum = 2166136261;
-    for (const b of bits) {
-        sum = Math.imul(sum ^ ((b & 0x7fffffff) > 0x7f800000 ? 0x7fc00000 : b), 16777619);
-        sum ^= sum >>> 15;
-    }
-    return sum >>> 0;
-}
-
 // Answers to a list of questions about some files, from both; what takes time, and the version, are left out.
 function both(files, questions, generic) {
     const lines = questions.map((q) => JSON.stringify(q.ask === "run" ? { bits: generic ? "generic" : "default", ...q } : q));
     const run = spawnSync(answers, { input: lines.join("\n") + "\n", maxBuffer: 1 << 30, env: { ...process.env, ATTN_SIMD: generic ? "generic" : "" } });
-    const native = run.stdout.toString().split("\n"), engine = new Engine(), said = [];
+    const native = run.stdout.toString().split("\n"), engine = new Engine(module), said = [];
     if (run.status !== 0)
         complain(`the library ended with ${run.status ?? run.signal}: ${files} ${run.stderr}`);
     files.forEach((f) => engine.file(f));
@@ -95,7 +55,7 @@ function both(files, questions, generic) {
 const open = (model) => ({ ask: "open", model });
 // What a model has, by its first answer; null: it is refused.
 function infoOf(model) {
-    const engine = new Engine();
+    const engine = new Engine(module);
     engine.file(model);
     const said = JSON.parse(engine.ask(JSON.stringify(open(model)))[0]);
     return said.error ? null : said;

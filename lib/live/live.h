@@ -60,8 +60,8 @@
  *      "before": [LIKELY] as the model is, "after": [LIKELY] with the edits (without any the same),
  *      "noNext": why these are unknown, or null, "kl": KL(before || after) or null,
  *      "sheets": [{"kind": "attn.pattern", "layer": 0 or null, "name": "blocks.0.attn.pattern", "heads": 4, 0: it has
- *                  no such axis, "rows", "cols", "array": i, "head", "row": steps from one head and row to the next:
- *                  number (h, t, c) is array i's [h * head + t * row + c], "mask": j or null}], with the edits,
+ *                  no such axis, "rows", "cols", "array": i, in which one head and row follows the other,
+ *                  "mask": j or null}], with the edits,
  *      "milliseconds": of computing, "whole": nothing was reused, "rows": how many rows were computed}
  *
  * Array j of a mask has rows * cols numbers: 1 where the query does not see the key, else 0; several sheets may have

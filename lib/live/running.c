@@ -389,7 +389,7 @@ static int put_sheet(struct attn_out *o, struct attn_talk *t, const struct attn_
     else
         attn_out_printf(o, "%d", layer);
     attn_out_printf(o, ",\"name\":\"%s\",\"heads\":%zu,\"rows\":%zu,\"cols\":%zu", name, heads, rows, cols);
-    attn_out_printf(o, ",\"array\":%zu,\"head\":%zu,\"row\":%zu", number, rows * cols, cols);
+    attn_out_printf(o, ",\"array\":%zu", number);
     return rc ? rc : put_mask(o, t, l, m, act, layer, err);
 }
 

@@ -23,11 +23,7 @@ from fixtures import CLI, LILY, Fixtures
 # Every activation of the text, in the order of the program's arrays, as base64.
 ALL = """const s = live.session, question = { ...questionOf(live.asked), keep: s.activations.filter((a) => a.has && !a.derived).map((a) => a.name) };
 return s.engine.ask(question).then(({ answer, arrays }) => Object.fromEntries(answer.sheets.map((sheet) => {
-    const heads = sheet.heads || 1, data = Float32Array.from({ length: heads * sheet.rows * sheet.cols }, (_, i) => {
-        const h = Math.floor(i / (sheet.rows * sheet.cols)), t = Math.floor(i / sheet.cols) % sheet.rows;
-        return arrays[sheet.array][h * sheet.head + t * sheet.row + i % sheet.cols];
-    });
-    const bytes = new Uint8Array(data.buffer);
+    const bytes = new Uint8Array(arrays[sheet.array].buffer);
     let text = "";
     for (let i = 0; i < bytes.length; i += 8192)
         text += String.fromCharCode(...bytes.subarray(i, i + 8192));

@@ -9,9 +9,17 @@ class Answer {
     }
 
     /* What it has of a sheet; undefined: nothing. */
-    sheet({ kind, layer }) {
-        return this.at.get(`${kind}@${layer}`);
-    }
+    sheet({ kind, layer }) { return this.at.get(`${kind}@${layer}`); }
+}
+
+/* Of a mask, which sheets share: itself, null if it hides nothing, and what stands beyond the diagonal. */
+const hidings = new WeakMap();
+
+function hidingOf(mask, cols) {
+    const beyond = () => mask.every((flag, i) => flag || i % cols <= Math.floor(i / cols));
+    if (!hidings.has(mask))
+        hidings.set(mask, mask.includes(1) ? { mask, beyond: beyond() ? "0" : null } : { mask: null, beyond: null });
+    return hidings.get(mask);
 }
 
 /* One activation of an answer; of two answers, their difference. */
@@ -23,30 +31,28 @@ class LiveSheet {
         this.rows = Math.min(...this.of.map((s) => s.rows));
         this.cols = Math.min(...this.of.map((s) => s.cols));
         this.error = 0;
-        this.mask = this.of.every((s) => s.mask !== null) ? this.hiddenByAll() : null;
-        this.beyond = this.mask?.every((flag, i) => flag || i % this.cols <= Math.floor(i / this.cols)) ? "0" : null;
+        const masks = this.of.map((s) => s.answer.arrays[s.mask]);
+        Object.assign(this, masks.every(Boolean) ? hidingOf(minus ? this.hiddenByAll(masks) : masks[0], this.cols)
+            : { mask: null, beyond: null });
     }
 
     /* What no query of any answer sees. */
-    hiddenByAll() {
-        const masks = this.of.map((s) => [s.answer.arrays[s.mask], s.cols]);
+    hiddenByAll(masks) {
         return Uint8Array.from({ length: this.rows * this.cols }, (_, i) =>
-            masks.every(([flags, cols]) => flags[Math.floor(i / this.cols) * cols + i % this.cols]));
+            masks.every((flags, nth) => flags[Math.floor(i / this.cols) * this.of[nth].cols + i % this.cols]));
     }
 
-    extent(nth, skip) {
-        return extent(this.matrix(nth), skip);
-    }
+    extent(nth, skip) { return extent(this.matrix(nth), skip); }
 
+    /* The numbers of one answer are lent: nobody writes into them. */
     matrix(nth) {
-        const m = new Matrix(this.rows, this.cols, this.mask?.includes(1) ? this.mask : null, 0), head = this.heads ? this.heads[nth] : 0;
-        this.of.forEach((s, i) => {
-            for (let r = 0; r < m.rows; r++) {
-                const row = s.data.subarray(head * s.head + r * s.row);
-                for (let c = 0; c < m.cols; c++)
-                    m.data[r * m.cols + c] = i ? m.data[r * m.cols + c] - row[c] : row[c];
-            }
-        });
+        const { rows, cols, mask } = this, head = this.heads ? this.heads[nth] : 0;
+        const [now, minus] = this.of.map((s) => s.data.subarray(head * s.rows * s.cols, (head + 1) * s.rows * s.cols));
+        const m = new Matrix(rows, cols, mask, 0, minus ? new Float32Array(rows * cols) : now);
+        const [wide, narrow] = this.of.map((s) => s.cols);
+        for (let r = 0; r < rows && minus; r++)
+            for (let c = 0; c < cols; c++)
+                m.data[r * cols + c] = now[r * wide + c] - minus[r * narrow + c];
         m.sight = this.sight;
         return m;
     }

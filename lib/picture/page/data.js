@@ -25,8 +25,8 @@ function joinBytes(bytes) {
 /* rows x cols numbers; mask: not 0 for those that a mask hides, null if it hides none, or nobody knows; error: how far
  * at most they are from what was computed; sight: of numbers that say which keys are seen, the one that says yes. */
 class Matrix {
-    constructor(rows, cols, mask, error) {
-        Object.assign(this, { rows, cols, mask, error, sight: null, data: new Float32Array(rows * cols) });
+    constructor(rows, cols, mask, error, data = new Float32Array(rows * cols)) {
+        Object.assign(this, { rows, cols, mask, error, sight: null, data });
     }
     at(r, c) { return this.data[r * this.cols + c]; }
     hidden(r, c) { return this.mask !== null && this.mask[r * this.cols + c] !== 0; }

@@ -26,11 +26,9 @@ function figureOfHead() {
         for (let c = 0; c < cols; c++)
             if (shade.pixel(r, c))
                 rect(x0 + c * cell, y0 + r * high, cell, high, cssColour(shade.pixel(r, c)));
-    for (const e of heat.inside.querySelectorAll("line, path")) {
-        const [x1, y1, x2, y2] = ["x1", "y1", "x2", "y2"].map((name) => e.getAttribute(name));
-        figure.lines.push({ d: e.getAttribute("d") ?? `M${x1} ${y1}L${x2} ${y2}`, by: at(0, 0),
+    for (const e of heat.inside.querySelectorAll("path"))
+        figure.lines.push({ d: e.getAttribute("d"), by: at(0, 0),
                             stroke: colour(e.classList.contains("edge") ? "soft" : "panel") });
-    }
     for (const e of heat.svg.querySelectorAll("text:not(.pointed)")) {
         const number = (name) => Number(e.getAttribute(name)), [x, y] = at(number("x"), number("y"));
         const onCell = e.classList.contains("on-dark") ? "#ffffff" : e.classList.contains("on-light") ? "#101418" : null;

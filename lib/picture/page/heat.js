@@ -35,6 +35,19 @@ function element(tag, attributes = {}, ...children) {
     return e;
 }
 
+/* Makes these the children of e; those that are as they were stay, for laying out a text takes long. */
+function renew(e, children) {
+    children.forEach((child, i) => {
+        const was = e.childNodes[i];
+        if (!was)
+            e.append(child);
+        else if (!was.isEqualNode(child))
+            was.replaceWith(child);
+    });
+    while (e.childNodes.length > children.length)
+        e.lastChild.remove();
+}
+
 const ruler = document.createElement("canvas").getContext("2d");
 
 const fontFamily = getComputedStyle(document.body).fontFamily;          /* once: each question lays out the page */
@@ -145,27 +158,22 @@ class Heat {
         const colStep = Math.ceil((this.slanted ? COL_SPACING : ROW_SPACING) / this.cell);
         const { columns, rows, corner } = this.bands, cover = (width, height) => svg("rect", { width, height, class: "cover" });
         const every = (n, step, label) => Array.from({ length: Math.ceil(n / step) }, (_, i) => label.call(this, i * step));
-        columns.replaceChildren(cover(this.width, this.top - 1), ...every(this.cols, colStep, this.colLabel));
-        rows.replaceChildren(cover(this.left - 1, this.height), ...every(this.rows, rowStep, this.rowLabel));
-        corner.replaceChildren(cover(this.left - 1, this.top - 1));
-        corner.append(svg("text", { x: this.left, y: 11, class: "axis" }, this.colAxis + " →"));
-        if (textWidth("← " + this.rowAxis, 11) <= this.high * this.rows)
-            corner.append(svg("text", { x: 11, y: this.top, class: "axis", "text-anchor": "end",
-                transform: `rotate(-90 11 ${this.top})` }, "← " + this.rowAxis));
+        renew(columns, [cover(this.width, this.top - 1), ...every(this.cols, colStep, this.colLabel)]);
+        renew(rows, [cover(this.left - 1, this.height), ...every(this.rows, rowStep, this.rowLabel)]);
+        const fits = textWidth("← " + this.rowAxis, 11) <= this.high * this.rows;
+        const right = svg("text", { x: this.left, y: 11, class: "axis" }, this.colAxis + " →");
+        const down = svg("text", { x: 11, y: this.top, class: "axis", "text-anchor": "end",
+                                   transform: `rotate(-90 11 ${this.top})` }, "← " + this.rowAxis);
+        renew(corner, [cover(this.left - 1, this.top - 1), right, ...fits ? [down] : []]);
     }
 
     drawInside() {
-        this.inside.replaceChildren();
-        if (this.high >= 12)
-            this.drawGaps();
-        if (this.shade.m.mask)
-            this.drawEdge();
-        if (this.cell >= 38 && this.high >= 16)
-            this.drawNumbers();
+        renew(this.inside, [...this.high >= 12 ? [this.gaps()] : [], ...this.shade.m.mask ? [this.edge()] : [],
+                            ...this.cell >= 38 && this.high >= 16 ? this.numbers() : []]);
     }
 
     /* The steps between what the mask hides and what may be as light. */
-    drawEdge() {
+    edge() {
         const { m } = this.shade, at = (r, c) => `M${this.left + this.cell * c} ${this.top + this.high * r}`;
         let d = "";
         for (let r = 0; r < this.rows; r++)
@@ -175,7 +183,7 @@ class Heat {
                 if (r > 0 && m.hidden(r, c) !== m.hidden(r - 1, c))
                     d += at(r, c) + "h" + this.cell;
             }
-        this.inside.append(svg("path", { d, class: "edge" }));
+        return svg("path", { d, class: "edge" });
     }
 
     rowLabel(r) {
@@ -191,20 +199,17 @@ class Heat {
     }
 
     /* Thin lines of paper between cells that are large enough. */
-    drawGaps() {
-        const right = this.left + this.cell * this.cols, bottom = this.top + this.high * this.rows;
-        for (let r = 1; r < this.rows; r++) {
-            const y = this.top + r * this.high;
-            this.inside.append(svg("line", { x1: this.left, x2: right, y1: y, y2: y, class: "gap" }));
-        }
-        for (let c = 1; c < this.cols; c++) {
-            const x = this.left + c * this.cell;
-            this.inside.append(svg("line", { x1: x, x2: x, y1: this.top, y2: bottom, class: "gap" }));
-        }
+    gaps() {
+        let d = "";
+        for (let r = 1; r < this.rows; r++)
+            d += `M${this.left} ${this.top + r * this.high}h${this.cell * this.cols}`;
+        for (let c = 1; c < this.cols; c++)
+            d += `M${this.left + c * this.cell} ${this.top}v${this.high * this.rows}`;
+        return svg("path", { d, class: "gap" });
     }
 
     /* In the form that says most of what fits into every cell; where none does, there are none. */
-    drawNumbers() {
+    numbers() {
         const { shade } = this, seen = [];
         for (let r = 0; r < this.rows; r++)
             for (let c = 0; c < this.cols; c++)
@@ -213,13 +218,12 @@ class Heat {
         const { top } = extent(shade.m, shade.skip), texts = (form) => seen.map(([, , x]) => decimalText(x, form));
         const fits = (list) => textWidth(list.reduce((a, b) => b.length > a.length ? b : a, ""), NUMBER) <= this.cell - 4;
         const form = NUMBER_FORMS.find((f) => (f.exponent || top === 0 || top >= 10 ** -f.decimals) && fits(texts(f)));
-        const shown = form ? texts(form) : [];
-        shown.forEach((text, i) => {
+        return (form ? texts(form) : []).map((text, i) => {
             const [r, c] = seen[i];
-            this.inside.append(svg("text", {
+            return svg("text", {
                 x: this.left + (c + 0.5) * this.cell, y: this.top + (r + 0.5) * this.high + 4, "font-size": NUMBER,
                 "text-anchor": "middle", class: isDark(shade.pixel(r, c)) ? "on-dark" : "on-light",
-            }, text));
+            }, text);
         });
     }
 

@@ -61,18 +61,21 @@ class Lines {
     }
 
     fill(side, labels) {
-        side.replaceChildren(...labels.map((label, i) => element("li", { title: label, tabIndex: i ? -1 : 0 }, label)));
+        renew(side, labels.map((label, i) => element("li", { title: label, tabIndex: i ? -1 : 0 }, label)));
     }
 
     /* Lines of query r that are drawn before anybody points: [query, key, 0..1, head]. */
     linesOf(r) {
         const found = [];
         this.shades.forEach((of, i) => {
-            for (let c = 0; c < this.m.cols; c++)
-                found.push([r, c, this.strength(of, r, c), i]);
+            for (let c = 0; c < this.m.cols; c++) {
+                const size = this.strength(of, r, c);
+                if (size >= FAINTEST)
+                    found.push([r, c, size, i]);
+            }
         });
-        const seen = found.filter(([, , size]) => size >= FAINTEST), most = Math.max(STRONGEST, this.shades.length);
-        return this.m.rows <= LONG ? seen : seen.sort((a, b) => b[2] - a[2]).slice(0, most);
+        const most = Math.max(STRONGEST, this.shades.length);
+        return this.m.rows <= LONG ? found : found.sort((a, b) => b[2] - a[2]).slice(0, most);
     }
 
     strength({ shade }, r, c) {
@@ -88,9 +91,8 @@ class Lines {
         this.svg.style.height = height + "px";
         this.host.closest("section").classList.toggle("too-tall", height > PAPER);
         this.svg.setAttribute("viewBox", `0 0 ${this.width} ${height}`);
-        this.all.replaceChildren();
-        for (let r = 0; r < this.m.rows; r++)
-            this.all.append(...this.linesOf(r).map((line) => this.path(line)));
+        const rows = Array.from({ length: this.m.rows }, (_, r) => this.linesOf(r));
+        renew(this.all, rows.flat().map((line) => this.path(line)));
         this.point(...this.pointed);
     }
 
@@ -109,7 +111,7 @@ class Lines {
         this.all.setAttribute("class", index < 0 ? "" : "faint");
         for (const list of this.sides)
             for (const item of list.children) {
-                item.className = "";
+                item.removeAttribute("class");
                 item.querySelector("b")?.remove();
             }
         if (index < 0)

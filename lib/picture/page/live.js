@@ -123,8 +123,6 @@ function showAnswer(answer) {
     if (state.query >= answer.tokens.length)
         state.query = -1;
     change({ kind: state.kind });
-    drawLiveNext();
-    drawPinned();
     drawOut();
     drawBits();
     drawLiveRanking();
@@ -318,9 +316,7 @@ async function startLive() {
     const begin = askedIn(live.address);
     if (Object.keys(begin).length)
         await ask(begin);
-    else {
-        drawLiveNext();
+    else
         extras.forEach((draw) => draw({}));
-    }
     live.ready = true;
 }

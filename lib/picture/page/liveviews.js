@@ -212,7 +212,7 @@ extras.push((changes) => {
     if (!live.session)
         return;
     drawSwitches();
-    if (live.answer && live.ready) {
+    if (live.answer) {
         drawLiveNext();
         drawPinned();
     }

@@ -8,6 +8,8 @@ const THUMB = 64;                       /* pixels of a small picture at most */
  * nothing to see, and numbers of scale "row" are divided by what they are compared with. */
 function reduceMatrix({ m, tops, skip, scale }) {
     const step = Math.ceil(Math.max(m.rows, m.cols) / THUMB), byRow = scale === "row";
+    if (step === 1 && !skip && !byRow)
+        return m;
     const small = new Matrix(Math.ceil(m.rows / step), Math.ceil(m.cols / step), null, 0);
     small.data.fill(-Infinity);
     small.sight = m.sight;
@@ -64,11 +66,6 @@ class Overview {
             this.showTable(layers, heads, cells);
     }
 
-    paint(b, cell) {
-        later.add(b, () => paintThumb(b.firstChild, this.thumbOf(cell), this.manner));
-        this.watcher.observe(b);
-    }
-
     /* One head under several kinds of attention: each with its name, going round corners. */
     showNamed(cells) {
         this.host.style.gridTemplateColumns = "repeat(auto-fill, minmax(96px, 120px))";
@@ -86,9 +83,7 @@ class Overview {
         this.host.replaceChildren(...children);
     }
 
-    heading(index) {
-        return element("span", {}, String(index ?? ""));
-    }
+    heading(index) { return element("span", {}, String(index ?? "")); }
 
     button(cell) {
         if (!cell)
@@ -102,8 +97,10 @@ class Overview {
     renew(b, cell) {
         b.setAttribute("aria-label", headName(cell.layer, cell.head));
         b.className = cell.sheet.beyond !== null ? "masked" : "";
-        b.replaceChildren(b.firstChild);
-        this.paint(b, cell);
+        while (b.children.length > 1)
+            b.lastChild.remove();
+        later.add(b, () => paintThumb(b.firstChild, this.thumbOf(cell), this.manner));
+        this.watcher.observe(b);
         this.decorate?.(b, cell);
     }
 

@@ -16,8 +16,10 @@ function applyTheme(printing) {
 /* ---- what is chosen ---- */
 
 function fillSelect(select, entries, chosen) {
-    select.replaceChildren(...entries.map(([value, text]) => new Option(text, value, false, value === String(chosen))));
-    select.disabled = entries.length < 2;
+    const made = JSON.stringify(entries);
+    if (select.made !== made)
+        select.replaceChildren(...entries.map(([value, text]) => new Option(text, value)));
+    Object.assign(select, { made, value: String(chosen), disabled: entries.length < 2 });
 }
 
 function drawControls() {

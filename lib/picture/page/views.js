@@ -132,9 +132,7 @@ function shortNumber(x) {
 
 /* ---- one cell, in words ---- */
 
-function placeName(label, i) {
-    return `${label} (${i})`;
-}
+const placeName = (label, i) => `${label} (${i})`;
 
 /* What is not attention has no direction. */
 function cellName(row, col) {
@@ -219,9 +217,7 @@ function drawNext() {
     $("next-list").replaceChildren(...page.next.map(likelyItem));
 }
 
-function shareText(p) {
-    return (100 * p).toFixed(2) + " %";
-}
+const shareText = (p) => (100 * p).toFixed(2) + " %";
 
 function likelyItem(t) {
     const label = tokenLabel(t), item = element("li", {}, element("span", { title: label }, label), element("b", {}, shareText(t.p)));

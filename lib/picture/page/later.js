@@ -1,5 +1,5 @@
 "use strict";
-/* What of a large page is drawn when the rest can be seen already; a small one is drawn at once.
+/* What of a large page, or of one that computes, is drawn when the rest can be seen already; another is drawn at once.
  *
  *     later.add(key, job);                // in place of a job of this key that waits
  *     later.first(key);                   // it can be seen: before the others
@@ -30,9 +30,7 @@ class Later {
             this.jobs = new Map([[key, job], ...this.jobs]);
     }
 
-    drop(key) {
-        this.jobs.delete(key);
-    }
+    drop(key) { this.jobs.delete(key); }
 
     run(time) {
         const end = performance.now() + time;
@@ -46,9 +44,7 @@ class Later {
         }
     }
 
-    finish() {
-        this.run(Infinity);
-    }
+    finish() { this.run(Infinity); }
 }
 
-const later = new Later(page.sheets.reduce((n, s) => n + s.count * s.rows * s.cols, 0) > AT_ONCE);
+const later = new Later($("packed") || page.sheets.reduce((n, s) => n + s.count * s.rows * s.cols, 0) > AT_ONCE);

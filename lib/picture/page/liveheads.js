@@ -9,7 +9,7 @@ let rankLater = 0;
 /* The ranking follows a text when nobody has typed for a moment, so that no key waits for it. */
 function drawLiveRanking() {
     clearTimeout(rankLater);
-    rankLater = setTimeout(rankLive, SLOW / 2);
+    rankLater = setTimeout(rankLive, 2 * SLOW);
 }
 
 async function rankLive() {

@@ -106,18 +106,20 @@ function engineWorker() {
     }
 
     async function start({ packed, module, digest }) {
-        const all = await inflated(bytesOf(packed), (share) => say({ share }));
-        const code = await inflated(bytesOf(module)), length = new DataView(all.buffer).getUint32(0, true);
+        const code = await inflated(bytesOf(module));
         if (sha256(code) !== digest)
             return { wrong: "digest" };
-        if (!WebAssembly.validate(code))
-            return { wrong: "instructions" };
+        const compiling = WebAssembly.compile(code).catch(() => null);          /* while the model is unpacked */
+        const all = await inflated(bytesOf(packed), (share) => say({ share }));
+        const length = new DataView(all.buffer).getUint32(0, true);
         const head = JSON.parse(new TextDecoder().decode(all.subarray(4, 4 + length)));
         bytes = all.subarray(4 + length);
         ({ files } = head);
         opening = { ask: "open", model: head.model, as: head.as, vocab: head.vocab };
         say({ share: null });
-        compiled = await WebAssembly.compile(code);
+        compiled = await compiling;
+        if (!compiled)
+            return { wrong: "instructions" };
         return { head, opened: make() };
     }
 

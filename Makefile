@@ -252,7 +252,8 @@ wasm_std     := -std=c11 -D_GNU_SOURCE -DATTN_PORTABLE $(addprefix -D_WASI_EMULA
 wasm_quick   := gemm gemm_item panels attention multi_head rows
 wasm_vec_wasm := -DATTN_WASM
 engine_exports := $(addprefix live_,room drop file ask answer answer_length array array_length)
-wasm_link    := -nostartfiles -Wl,--no-entry,--gc-sections,--strip-all,--stack-first,-z,stack-size=1048576,--max-memory=1073741824 \
+wasm_link    := -nostartfiles -Wl,--no-entry,--gc-sections,--strip-all,--compress-relocations,--stack-first \
+    -Wl,-z,stack-size=1048576,--max-memory=1073741824 \
     $(engine_exports:%=-Wl,--export-if-defined=%) -lwasi-emulated-process-clocks -lwasi-emulated-signal
 
 engine:

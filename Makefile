@@ -239,7 +239,7 @@ to_engine    := clang lld wasi-libc libclang-rt-dev-wasm32
 engine_rooms := base table trace compute io model text run gradient ask answers live
 engine_also  := $(addprefix batch/,capture engine grids group summary writing) $(addprefix picture/,album figure_bars legend look \
     scale section wrap) $(addprefix sinks/,drawn formats grid merge_words print sink sink_json no_writers)
-not_wasm32   := $(only_x86_64) $(filter-out no_microkernel,$(only_aarch64)) peak dump dump_directory dump_json dump_table dump_tensors \
+not_wasm32   := $(only_x86_64) $(filter-out no_microkernel,$(only_aarch64)) dump dump_directory dump_json dump_table dump_tensors \
     dump_run
 engine_c     := $(foreach r,$(engine_rooms),$(wildcard lib/$r/*.c)) $(engine_also:%=lib/%.c)
 engine_o     := $(patsubst %.c,$(E)/%.o,$(filter-out $(foreach n,$(not_wasm32),%/$n.c),$(engine_c)))
@@ -392,7 +392,7 @@ help:
 	@for f in Makefile tests/checks.mk data/packaging/packages.mk; do sed '/^#/!Q; s/^# \{0,1\}//' $$f; done
 
 include tests/checks.mk data/packaging/packages.mk
--include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(engine_o) $(call objects,models/*.c data/*/*.c) $(call objects,tests/fuzz/*.c tests/attack/*.c tests/schemas/*.c))
+-include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(engine_o) $(call objects,models/*.c data/*/*.c tests/bench/*/*.c) $(call objects,tests/fuzz/*.c tests/attack/*.c tests/schemas/*.c))
 .PHONY: all engine run test wheel packed-wheel install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -27,10 +27,10 @@
  * with a message that names the file, the place, what was found and what was expected.
  * Nothing here prints or exits.  Models, tokenizers, selections, dumps and what attn_encode returns do not
  * change once they are there and may be shared between threads.  Everything else (runs, caches, samplers,
- * sinks, records, comparisons, trainings, gradients, limits) belongs to one thread at a time.
+ * sinks, records, comparisons, trainings, gradients) belongs to one thread at a time.
  *
  * A child of fork() may use what it finds open of models, tokenizers, selections and dumps, and make
- * whatever it likes for itself.  Runs, sinks, trainings, gradients and limits have threads and files of
+ * whatever it likes for itself.  Runs, sinks, trainings and gradients have threads and files of
  * the process that made them: in the child using one is an error (ATTN_EUSAGE), and freeing it leaves
  * the parent's files alone.
  *

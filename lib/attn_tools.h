@@ -665,7 +665,6 @@ struct attn_mlp_row {
     const char *name;                   /* as in struct attn_info */
     const char *note;                   /* which form of its function it is; NULL: there is one */
     bool gated, own;                    /* own: a config.json of our own format may have it */
-    unsigned limit;                     /* enum attn_limit: what its speed is judged by */
 };
 /* The row after m, the first for NULL; NULL: there are no more. */
 const struct attn_mlp_row *attn_mlp_next(const struct attn_mlp_row *m);
@@ -847,31 +846,6 @@ void attn_products_count(void);
 /* What multiplies in this process, in words: "libxsmm 1.17, avx512, kernels made in this process"; or plain loops, and
  * why it is these. */
 void attn_products_say(char *out, size_t size);
-
-/* Upper bounds of what this machine can do, to judge measured speeds by. */
-enum attn_limit {
-    ATTN_LIMIT_F32, ATTN_LIMIT_BF16,    /* operations a second of independent multiply-adds in registers, by the
-                                         * instructions that matrix products in float32 and in bf16 use */
-    ATTN_LIMIT_PRODUCTS,                /* operations a second of kernels of float32 products on operands in the L1
-                                         * cache: many processors lower their clock when arithmetic reads memory */
-    ATTN_LIMIT_READ,                    /* bytes a second read from main memory */
-    ATTN_LIMIT_WRITE,                   /* bytes a second written to new files, one per thread, by write() */
-    ATTN_LIMIT_BF16_PRODUCTS,           /* as PRODUCTS, in bf16 */
-    ATTN_LIMIT_SOFTMAX,                 /* numbers a second of softmax, next of activation functions, in L1 cache */
-    ATTN_LIMIT_GELU, ATTN_LIMIT_GELU_NEW, ATTN_LIMIT_SILU,
-    ATTN_LIMIT_NONE                     /* infinite: of what takes next to no time */
-};
-struct attn_limits;                     /* owns the threads and the memory that is read */
-/* dir: where ATTN_LIMIT_WRITE writes its files, which are removed after each measurement. */
-int attn_limits_new(struct attn_limits **out, const char *dir, struct attn_err *err);
-void attn_limits_free(struct attn_limits *l);                       /* NULL is fine */
-/* One short measurement of about 10 ms, meant to be repeated.  threads: at least 1. */
-int attn_limits_measure(double *out, struct attn_limits *l, enum attn_limit which, int threads, struct attn_err *err);
-/* Bytes a second read over and over from a buffer of so many bytes, at most attn_limits_buffer; small ones fit
- * into the caches. */
-int attn_limits_read(double *out, struct attn_limits *l, size_t bytes, int threads, struct attn_err *err);
-size_t attn_limits_caches(const struct attn_limits *l);             /* bytes of the last-level caches; 0: not known */
-size_t attn_limits_buffer(const struct attn_limits *l);             /* bytes of the buffer read for ATTN_LIMIT_READ */
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

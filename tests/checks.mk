@@ -54,11 +54,11 @@ steady := $(if $(filter asan tsan,$(flavour)),$(shell setarch -R true 2>/dev/nul
 # Time limits are to end tests that hang, not to fail on a busy machine.
 export CK_TIMEOUT_MULTIPLIER ?= 10
 command := $(B)/$(if $(root),emulated,attn-cli)
-tests-built: $(B)/attn-cli $(command) $(B)/attn-tests $(readers:%=$(B)/replay_%)
+tests-built: $(B)/attn-cli $(command) $(B)/attn-tests $(B)/bench-stages $(readers:%=$(B)/replay_%)
 run-tests: tests-built
 	@set -e; for r in $(readers); do $(steady) $(emulate) $(B)/replay_$$r tests/corpus/$$r/*; done
 	@$(run_suites)
-run-suites: $(command) $(B)/attn-tests
+run-suites: $(command) $(B)/attn-tests $(B)/bench-stages
 	@$(run_suites)
 # While one writes: built without optimisation but for what computes, and the suites that notice most.
 quick:
@@ -207,8 +207,11 @@ release ?= $(debian)
 test-bare:
 	@tests/bare.sh '$(release)' $(commands)
 
-bench: $(B)/attn-cli
+bench: $(B)/attn-cli $(B)/bench-stages
 	@tests/bench/bench.sh $(B)/attn-cli
+$(B)/tests/bench/stages/%.o: room := -O3 -Icmd/attn-cli -iquote tests/bench/stages
+$(B)/bench-stages: $(call objects,tests/bench/stages/*.c) $(filter-out %/main.o,$(cmd_o)) $(B)/libattn.a
+	$(call do,LINK $@) $(link) -o $@ $^ $(libs)
 bench-kinds: $(B)/bench-kinds
 	$<
 bench-products: $(B)/bench-products

@@ -73,7 +73,7 @@ shorten()
 skipped()
 {
     case $1 in
-    *'attn-cli bench'*) return 0;;                              # measures for minutes; the suite bench runs every stage
+    *'attn-cli bench'* | *bench-stages*) return 0;;             # measures for minutes; the suite bench runs every stage
     'producer |'*) return 0;;                                   # the reader's own program
     *'| jq'*) ! command -v jq >/dev/null;;
     *tinystories.txt*) return 0;;                               # hours, and a text that is not ours

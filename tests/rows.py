@@ -44,9 +44,9 @@ ROWS = {
          '    {"probe-score", "probed", "help on scores", ATTN_SCORE_SHARE, self},\n'),
     ],
     "activation": [
-        ("lib/compute/mlp.h", 'PLAIN(RELU, relu, "relu", OWN, NULL, ATTN_LIMIT_NONE) \\\n',
-         '    PLAIN(PROBE, relu, "probe_act", OWN, "a note on functions", ATTN_LIMIT_NONE) \\\n'
-         '    GATED(PROBED, silu_mul, "probe_gate", OWN, NULL, ATTN_LIMIT_SILU) \\\n'),
+        ("lib/compute/mlp.h", 'PLAIN(RELU, relu, "relu", OWN, NULL) \\\n',
+         '    PLAIN(PROBE, relu, "probe_act", OWN, "a note on functions") \\\n'
+         '    GATED(PROBED, silu_mul, "probe_gate", OWN, NULL) \\\n'),
     ],
     "language": [
         ("data/lang/xp.po", "", '''msgid ""

@@ -114,10 +114,10 @@ const char *attn_position_name(enum attn_position p)
 const char *attn_norm_name(enum attn_norm_kind n) { return attn_word_of(norms, n); }
 
 enum { THEIRS, OWN };
-#define PLAIN_ROW(id, op, name, whose, note, limit) {name, note, false, whose, limit},
-#define GATED_ROW(id, op, name, whose, note, limit) {name, note, true, whose, limit},
+#define PLAIN_ROW(id, op, name, whose, note) {name, note, false, whose},
+#define GATED_ROW(id, op, name, whose, note) {name, note, true, whose},
 static const struct attn_mlp_row mlp_rows[] = {     /* by enum attn_mlp_kind */
-    {"none", NULL, false, OWN, ATTN_LIMIT_NONE}, ATTN_MLPS(PLAIN_ROW, GATED_ROW)};
+    {"none", NULL, false, OWN}, ATTN_MLPS(PLAIN_ROW, GATED_ROW)};
 
 const char *attn_mlp_name(enum attn_mlp_kind m) { return mlp_rows[m].name; }
 

@@ -259,51 +259,6 @@ START_TEST(err_is_passed_on)
 }
 END_TEST
 
-START_TEST(limits_need_a_thread)
-{
-    struct attn_limits *l;
-    struct attn_err err = {0};
-    double value = -1;
-    ck_assert_int_eq(attn_limits_new(&l, "/tmp", NULL), ATTN_OK);
-    ck_assert_int_eq(attn_limits_measure(&value, l, ATTN_LIMIT_F32, 0, &err), ATTN_EUSAGE);
-    ck_assert_int_eq(attn_limits_read(&value, l, 4096, 0, &err), ATTN_EUSAGE);
-    ck_assert(value == -1 && strstr(err.msg, "expected at least 1"));
-    attn_limits_free(l);
-}
-END_TEST
-
-/* The slowest processor that this is for takes some nanoseconds for each number, an emulated one on a
- * busy machine microseconds. */
-START_TEST(limits_of_functions)
-{
-    static const enum attn_limit functions[] = {ATTN_LIMIT_SOFTMAX, ATTN_LIMIT_GELU, ATTN_LIMIT_GELU_NEW,
-                                                ATTN_LIMIT_SILU};
-    struct attn_limits *l;
-    double value = 0;
-    ck_assert_int_eq(attn_limits_new(&l, "/tmp", NULL), ATTN_OK);
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        ck_assert_int_eq(attn_limits_measure(&value, l, functions[i], 1, NULL), ATTN_OK);
-        ck_assert_msg(value > 1e4 && value < 1e12, "%zu: %g", i, value);
-    }
-    attn_limits_free(l);
-}
-END_TEST
-
-/* From nothing to more than the caches hold. */
-START_TEST(limits_of_buffers_of_any_size)
-{
-    struct attn_limits *l;
-    struct attn_err err = {0};
-    double value;
-    ck_assert_int_eq(attn_limits_new(&l, "/tmp", NULL), ATTN_OK);
-    for (size_t bytes = 0; bytes < 1 << 26; bytes = 9 * bytes + 1) {
-        ck_assert_int_eq(attn_limits_read(&value, l, bytes, 2, &err), ATTN_OK);
-        ck_assert(value > 1e6);
-    }
-    attn_limits_free(l);
-}
-END_TEST
-
 /* ---- hashes of tables --------------------------------------------------------------------------- */
 
 enum { SPREAD = 4000, SPREAD_SLOTS = 8192 };
@@ -354,8 +309,7 @@ Suite *suite_base(void)
         crc32_of_pieces_and_wholes,
         utf8_every_code_point, utf8_broken_sequences, utf8_spaces, utf8_widths,
         err_shows_control_bytes, err_cuts_between_characters, err_keeps_the_reason, err_of_errno, err_is_passed_on,
-        limits_need_a_thread, limits_of_functions,
-        limits_of_buffers_of_any_size, hashes_spread_with_any_seed,
+        hashes_spread_with_any_seed,
     };
     Suite *s = suite_create("base");
     TCase *c = tcase_create("base");

@@ -2,7 +2,7 @@
 # bench.sh PROGRAM - measures how close attn-cli comes to this machine's limits, with random weights in the shape
 # of GPT-2 124M.
 set -eu
-cli=$1
+cli=$1 stages=${1%/*}/bench-stages
 dir=$(mktemp -d "${TMPDIR:-/tmp}/attn-bench-XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 130' INT TERM
@@ -11,13 +11,13 @@ trap 'exit 130' INT TERM
 "$cli" init -q -o "$dir/gpt2-bf16" --family gpt2 --dtype BF16
 "$cli" init -q -o "$dir/gpt2-f16" --family gpt2 --dtype F16
 echo "== 124M numbers, stored as F32"
-"$cli" bench -q -m "$dir/gpt2"
+"$stages" -q -m "$dir/gpt2"
 echo "== stored as BF16"
-"$cli" bench -q -m "$dir/gpt2-bf16" --stage 'decode.bf16.*,prefill.bf16.*'
+"$stages" -q -m "$dir/gpt2-bf16" --stage 'decode.bf16.*,prefill.bf16.*'
 echo "== stored as F16"
-"$cli" bench -q -m "$dir/gpt2-f16" --stage 'decode.f16.*'
+"$stages" -q -m "$dir/gpt2-f16" --stage 'decode.f16.*'
 echo "== the model built in"
-"$cli" bench -q --stage tokenize,startup,startup.sentence
+"$stages" -q --stage tokenize,startup,startup.sentence
 echo "== others, with random weights of the same shape, every pattern kept"
 python=/usr/bin/python3                 # Debian's own, which has the packages
 if [ -x $python ]; then

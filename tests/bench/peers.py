@@ -5,7 +5,7 @@ DIR is a model of GPT-2's shape, BF16 the same stored in bf16.  The peers have r
 same shape and keep every attention matrix, because attn-cli shows each one to an observer.  Each peer
 is a process that waits for the name of a stage and answers with the seconds it takes, so that only
 one works while it is measured.  All take turns for several rounds; a factor is the median of theirs.
-In brackets is what the factor would be if attn-cli reached its roof (attn-cli help bench).
+In brackets is what the factor would be if attn-cli reached its roof (bench-stages --help).
 A package that is not installed is reported as missing and skipped.
 
 The peers get settings that suit them (TUNED): as Debian installs OpenBLAS, it takes some processors
@@ -17,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 L, H, D, V, DH = 12, 12, 768, 50257, 64
 STAGES = ["prefill.%s.T%d.%s" % (dtype, T, how) for dtype in ("f32", "bf16") for T in (32, 128, 512, 1024)
@@ -186,8 +187,8 @@ class Worker:
 
 def ours(program, model, stage, threads):
     """The row of a stage, or None if this model or machine cannot run it."""
-    said = subprocess.run([program, "bench", "-q", "-m", model, "-t", str(threads), "--stage", stage,
-                           "--format", "json"],
+    stages = Path(program).with_name("bench-stages")
+    said = subprocess.run([stages, "-q", "-m", model, "-t", str(threads), "--stage", stage, "--format", "json"],
                           check=True, stdout=subprocess.PIPE).stdout
     rows = json.loads(said)["stages"]
     return rows[0] if rows else None

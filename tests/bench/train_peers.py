@@ -3,13 +3,14 @@
 DIR is an empty directory to work in.  Both read 16 contexts of 256 tokens per step.  The time of a step is that of a
 long training minus that of a short one, so that neither starting nor measuring counts.  Operations, forwards and
 backwards, are 6 for each parameter and token and 12 for each multiplication in visible scores, reported as a share of
-the limit that `attn-cli bench` measures.  Without PyTorch only that share is printed."""
+the limit that `bench-stages` measures.  Without PyTorch only that share is printed."""
 import json
 import os
 import statistics
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 L, H, D, M, V, T, BATCH = 6, 4, 128, 512, 4096, 256, 16
 SHORT, LONG, ROUNDS = 2, 10, 3
@@ -99,9 +100,9 @@ def our_seconds(program, folder, threads):
 
 def peak(program, folder, threads):
     """The machine's limit in operations per second: multiply-adds in registers."""
-    said = subprocess.run([program, "bench", "-q", "-m", folder + "/model", "-t", str(threads), "--stage",
-                           "prefill.f32.T128",
-                           "--seconds", "0.2", "--format", "json"], check=True, stdout=subprocess.PIPE).stdout
+    said = subprocess.run([Path(program).with_name("bench-stages"), "-q", "-m", folder + "/model", "-t", str(threads),
+                           "--stage", "prefill.f32.T128", "--seconds", "0.2", "--format", "json"],
+                          check=True, stdout=subprocess.PIPE).stdout
     return json.loads(said)["machine"]["limits"][0]["f32"] * 1e9
 
 

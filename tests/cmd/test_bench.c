@@ -1,4 +1,5 @@
-/* test_bench.c - the command bench.  Its measurements depend on the machine; that they add up can be tested. */
+/* test_bench.c - the command bench, and the stages that tests/bench measures.  What they measure depends on the machine;
+ * that it adds up can be tested. */
 #include "suites.h"
 
 #include "golden.h"
@@ -12,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BENCH "\"$A\" bench -q --seconds 0.001 "
+#define STAGES "\"$(dirname \"$A\")/bench-stages\" "
+#define BENCH STAGES "-q --seconds 0.001 "
 
 /* Makes a small model that takes a thousand tokens and predicts the next. */
 static void set_up(void)
@@ -195,7 +197,7 @@ END_TEST
 START_TEST(a_table)
 {
     expect(BENCH "-t 1 --stage batch.100", 0, "GFLOP/s");
-    expect("\"$A\" bench --seconds 0.001 -t 1 --stage 'prefill.f32.T128*' 2>&1 | grep '^left out'", 0,
+    expect(STAGES "--seconds 0.001 -t 1 --stage 'prefill.f32.T128*' 2>&1 | grep '^left out'", 0,
            "left out, the model takes fewer tokens (n_ctx): prefill.f32.T128, prefill.f32.T128.watched, "
            "prefill.f32.T128.copied\n");
     expect_exactly(BENCH "-t 1 --stage startup 2>&1 >/dev/null", "");  /* progress is only shown on a terminal */
@@ -218,9 +220,48 @@ END_TEST
 /* When it is stopped in the middle, it removes its files and ends by the signal. */
 START_TEST(a_signal_leaves_nothing)
 {
-    expect_exactly("\"$A\" bench -q --seconds 20 --stage npy >/dev/null & p=$!;"
+    expect_exactly(STAGES "-q --seconds 20 --stage npy >/dev/null & p=$!;"
                    "there() { set -- {/dev/shm,${TMPDIR:-/tmp}}/attn-bench-$p-*; test -d \"$1\" || test -d \"$2\"; };"
                    "until there; do sleep 0.01; done; kill -TERM $p; ends 143 wait $p 2>/dev/null; ends 1 there", "");
+}
+END_TEST
+
+/* ---- the command ------------------------------------------------------------------------- */
+
+/* What there is no room for is left out, as are the next tokens of a model that predicts none. */
+START_TEST(what_a_model_can)
+{
+    static const char *const all[] = {
+        "a text of 32 tokens", "a text of 128 tokens", "a text of 512 tokens", "a text of 1024 tokens",
+        "a text of 32 tokens", "a text of 128 tokens", "a text of 512 tokens", "a text of 1024 tokens",
+        "the next token after 128", "the next token after 900", "100 sentences"};
+    static const int tokens[] = {32, 128, 512, 1024, 32, 128, 512, 1024, 1, 1, 2000};
+    const struct said *s = sh("\"$A\" bench -q -m \"$D/m\" -t 1 --seconds 0 --format json");
+    cJSON *j = cJSON_ParseWithLength(s->text, s->len);
+    const cJSON *rows = golden_get(j, "rows");
+    ck_assert_int_eq(cJSON_GetArraySize(rows), (int)(sizeof all / sizeof *all));
+    for (int i = 0; i < cJSON_GetArraySize(rows); i++) {
+        const cJSON *row = cJSON_GetArrayItem(rows, i);
+        ck_assert_str_eq(golden_string(row, "work"), all[i]);
+        ck_assert_str_eq(golden_string(row, "compute"), i / 4 == 1 ? "bf16" : "f32");
+        ck_assert_int_eq((int)golden_number(row, "threads"), 1);
+        ck_assert_int_eq((int)golden_number(row, "tokens"), tokens[i]);
+        ck_assert_int_eq((int)golden_number(row, "runs"), 3);
+        double expected = 1e3 * tokens[i] / golden_number(row, "milliseconds");
+        ck_assert_double_eq_tol(golden_number(row, "tokens_per_second"), expected, 1e-6 * expected);
+    }
+    cJSON_Delete(j);
+    expect_exactly("\"$A\" bench -q -m life -t 2 --seconds 0 --format csv 2>&1 | cut -d, -f1-4",
+                   "work,compute,threads,tokens\na text of 32 tokens,f32,2,32\na text of 32 tokens,bf16,2,32\n"
+                   "100 sentences,f32,2,2000\n");
+}
+END_TEST
+
+START_TEST(wrong_use_of_the_command)
+{
+    expect("\"$A\" bench --seconds -1 2>&1", 2, "--seconds: -1 is below 0");
+    expect("\"$A\" bench --stage csv 2>&1", 2, "unknown option '--stage'");
+    expect("\"$A\" bench --format png 2>&1", 2, "unknown value 'png'");
 }
 END_TEST
 
@@ -238,6 +279,8 @@ Suite *suite_bench(void)
     tcase_add_test(t, a_table);
     tcase_add_test(t, wrong_usage);
     tcase_add_test(t, a_signal_leaves_nothing);
+    tcase_add_test(t, what_a_model_can);
+    tcase_add_test(t, wrong_use_of_the_command);
     suite_add_tcase(s, t);
     return s;
 }

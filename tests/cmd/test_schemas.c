@@ -124,7 +124,7 @@ static const struct { const char *schema, *line; bool lines; } written[] = {
     {"cosines", "\"$A\" attend --x '0 0; 3 4' --cosines x --names 'a b' --format json", false},
     {"models", "ATTN_MODEL_PATH=\"$PWD\"/tests/golden/checkpoints \"$A\" models --format json", false},
     {"vocabulary", "\"$A\" vocab -q -f data/life.txt --drop ,", false},
-    {"bench", "\"$A\" bench -q -m life --stage prefill.f32.T32 --seconds 0.1 -t 1 --format json 2>/dev/null", false},
+    {"bench", "\"$A\" bench -q -m tiny --seconds 0 -t 1 --format json", false},
     {"help", "\"$A\" help run --json", false},
     {"help", "\"$A\" help --json | jq -c 'del(.schemas)+{schemas:{}}'", false},
 };

@@ -1,7 +1,7 @@
-/* bench_passes.c - stages that are passes through a model: a text at once, many sentences, token after token, a
+/* passes.c - stages that are passes through a model: a text at once, many sentences, token after token, a
  * training step; and the least work that each takes. */
 #include "attn_tools.h"
-#include "bench/cmd_bench.h"
+#include "stages.h"
 
 #include "base/clock.h"
 #include "base/err.h"

@@ -1,5 +1,5 @@
-/* cmd_bench.c - measures the limits of this machine and how close each stage comes to them, and prints that. */
-#include "bench/cmd_bench.h"
+/* stages.c - measures the limits of this machine and how close each stage comes to them, and prints that. */
+#include "stages.h"
 #include "attn_tools.h"
 #include "input.h"
 #include "process.h"
@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+static const struct command stages_command;
 static struct { const char *format, *stages; struct real seconds; } o = {.seconds = {.x = 1}};
 
 #define PREFILL(type, T, limit) \
@@ -326,12 +327,23 @@ static int make_directory(struct bench_run *s, struct attn_err *err)
     return attn_fail_errno(err, tmp ? tmp : "/tmp", "create a directory in");
 }
 
+/* The program whose processes are measured. */
+static bool beside_us(char *out, size_t size)
+{
+    static const char name[] = "attn-cli";
+    char *slash = attn_os_program(out, size, process_called()) ? strrchr(out, '/') : NULL;
+    if (!slash || (size_t)(slash + 1 - out) + sizeof name > size)
+        return false;
+    strcpy(slash + 1, name);
+    return !access(out, X_OK);
+}
+
 static int open_all(struct bench_run *s, struct attn_err *err)
 {
     struct attn_err why;
-    if (!attn_os_program(s->program, sizeof s->program, process_called()))
-        return attn_fail(err, ATTN_EUSAGE, "the path of this program is longer than %zu bytes", sizeof s->program - 1);
-    if (open_model(&s->model, &bench_command, err) || make_directory(s, err) ||
+    if (!beside_us(s->program, sizeof s->program))
+        return attn_fail(err, ATTN_EUSAGE, "there is no attn-cli beside this program: build it first");
+    if (open_model(&s->model, &stages_command, err) || make_directory(s, err) ||
         attn_limits_new(&s->bench.limits, s->dir, err))
         return err->code;
     attn_model_info(s->model, &s->bench.info);
@@ -366,7 +378,7 @@ static void count_threads(struct bench_run *s)
         s->threads[s->counts++] = most;
 }
 
-static int bench(struct attn_err *err)
+static int measure_them(struct attn_err *err)
 {
     if (o.seconds.x < 0)
         return attn_fail(err, ATTN_EUSAGE, "--seconds: %s is below 0", o.seconds.given);
@@ -404,12 +416,10 @@ static const struct option options[] = {
     {.name = NULL},
 };
 
-const struct command bench_command = {
-    .name = "bench",
-    .schemas = (const char *const[]){"bench", NULL},
-    .run = bench,
-    .usage = "bench [-m DIR|NAME] [--stage LIST] [--seconds S] [--format F]",
-    .section = IN_REST,
+static const struct command stages_command = {
+    .name = "bench-stages",
+    .run = measure_them,
+    .usage = "bench-stages [-m DIR|NAME] [--stage LIST] [--seconds S] [--format F]",
     .summary = "measure this machine's limits and how close each stage comes",
     .about = "Measures the most this machine can do, and beside it what this program does, in one process: samples of "
              "a stage and of its limit take turns, and the ratio is that of their medians.  The limit of a pass is a "
@@ -426,10 +436,10 @@ const struct command bench_command = {
              "the bytes of a decoding step are the weights, keys and values it reads; of files, what is in them.  "
              "Stages that the model cannot run are left out.",
     .examples = (const struct pair[]){
-        {"attn-cli bench", "with the model built into the binary: some 40 stages, in about a minute"},
-        {"attn-cli bench -m ./gpt2", "every stage, in about a minute"},
-        {"attn-cli bench -m ./gpt2 --stage 'prefill.f32.T512*' -t 2", "what does watching cost?"},
-        {"attn-cli bench -m ./gpt2 --format json | jq -r '.stages[] | [.name, .threads, .ratio] | @tsv'",
+        {"bench-stages", "with the model built into the binary: some 40 stages, in about a minute"},
+        {"bench-stages -m ./gpt2", "every stage, in about a minute"},
+        {"bench-stages -m ./gpt2 --stage 'prefill.f32.T512*' -t 2", "what does watching cost?"},
+        {"bench-stages -m ./gpt2 --format json | jq -r '.stages[] | [.name, .threads, .ratio] | @tsv'",
          "for scripts"},
         {NULL, NULL}},
     .list_title = "Stages (what is measured, and the limit)",
@@ -456,3 +466,20 @@ const struct command bench_command = {
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, options, general_options, NULL},
 };
+
+static int work(int argc, char **argv)
+{
+    struct attn_err err = {0};
+    (void)argc;
+    int code = opts_parse(&stages_command, argv + 1, &err);
+    if (!code && common.help)
+        help_print_command(stdout, &stages_command, false);
+    else if (!code)
+        code = stages_command.run(&err);
+    return code ? say_error(NULL, &err) : 0;
+}
+
+int main(int argc, char **argv)
+{
+    return process_run(work, argc, argv);
+}

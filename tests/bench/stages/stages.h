@@ -1,12 +1,13 @@
-/* cmd_bench.h - what is measured, and how.
+/* stages.h - what is measured, and how.
  *
- * A stage is a row of the table in cmd_bench.c: its name, what it needs of a model, and the limit it is compared with.
+ * A stage is a row of the table in stages.c: its name, what it needs of a model, and the limit it is compared with.
  * Its kind prepares the work once and then repeats it; each repetition gives a sample.  Samples of the stage alternate
  * with samples of its limit, so that both see the machine in the same state; their medians are reported. */
 #ifndef CLI_BENCH_H
 #define CLI_BENCH_H
 
 #include "attn_tools.h"
+#include "machine.h"
 
 #include <stdio.h>
 
@@ -32,7 +33,7 @@ struct bench {                          /* what all stages share */
     const char *dtype;                  /* of most of the weights: "F32", "F16", "Q4_K" and so on */
     struct attn_tokenizer *tokenizer;   /* NULL: there is none */
     struct attn_limits *limits;
-    const char *name, *program, *dir;   /* -m; our own binary; a directory for files */
+    const char *name, *program, *dir;   /* -m; attn-cli, beside this program; a directory for files */
     int threads;                        /* of the current measurement */
 };
 
@@ -61,7 +62,7 @@ struct stage {
     bool copied;                        /* the weights are in panels, as a run that has computed many rows has them */
 };
 
-/* ---- measuring (bench_measure.c) ---- */
+/* ---- measuring (measure.c) ---- */
 
 struct result {
     const struct stage *stage;
@@ -83,7 +84,7 @@ int bench_measure(struct result *r, const struct work *stage, const struct work 
 void bench_catch_signals(void);
 int bench_signal(void);                 /* 0: none was caught */
 
-/* ---- limits (bench_measure.c) ---- */
+/* ---- limits (measure.c) ---- */
 
 /* What the machine can do at most, each a row of the table and a key of the JSON. */
 enum { PEAKS = 6 };

@@ -1,6 +1,6 @@
-/* bench_measure.c - takes samples until a signal ends it, and their medians, and measures this machine's limits. */
+/* measure.c - takes samples until a signal ends it, and their medians, and measures this machine's limits. */
 #include "attn_tools.h"
-#include "bench/cmd_bench.h"
+#include "stages.h"
 
 #include "base/clock.h"
 #include "base/err.h"
@@ -197,7 +197,7 @@ static int add_seconds(double *seconds, double amount, enum attn_limit which, co
 static int add_least(double *seconds, const struct least *l, double read, const struct roof *r, struct attn_err *err)
 {
     enum attn_limit products = r->stage->limit == TO_BF16 ? ATTN_LIMIT_BF16_PRODUCTS : ATTN_LIMIT_PRODUCTS;
-    enum attn_limit act = attn_mlp_find(r->bench->info.mlp)->limit;
+    enum attn_limit act = attn_limit_of_mlp(r->bench->info.mlp);
     double arithmetic = 0;
     int code = add_seconds(&arithmetic, l->products, products, r->bench, err);
     if (!code)

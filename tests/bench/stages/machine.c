@@ -1,7 +1,7 @@
-/* limits.c - the most this machine can do, measured in short bursts.
+/* machine.c - the most this machine can do, measured in short bursts.
  *
  * A burst is many items for one team, so that a thread that is held up costs no more than it would in real work. */
-#include "attn_tools.h"
+#include "machine.h"
 
 #include "base/clock.h"
 #include "base/cpu.h"
@@ -13,7 +13,7 @@
 #include "base/team.h"
 #include "compute/multiply.h"
 #include "compute/bf16.h"
-#include "compute/peak.h"
+#include "peak.h"
 #include "compute/vec.h"
 
 #include <errno.h>
@@ -349,4 +349,15 @@ int attn_limits_measure(double *out, struct attn_limits *l, enum attn_limit whic
     case ATTN_LIMIT_NONE: *out = INFINITY; break;
     }
     return ATTN_OK;
+}
+
+enum attn_limit attn_limit_of_mlp(const char *name)
+{
+    static const struct { const char *name; enum attn_limit limit; } of[] = {
+        {"gelu", ATTN_LIMIT_GELU}, {"gelu_new", ATTN_LIMIT_GELU_NEW}, {"silu", ATTN_LIMIT_SILU},
+        {"swiglu", ATTN_LIMIT_SILU}, {"geglu", ATTN_LIMIT_GELU}, {"geglu_new", ATTN_LIMIT_GELU_NEW}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        if (!strcmp(name, of[i].name))
+            return of[i].limit;
+    return ATTN_LIMIT_NONE;
 }

@@ -1,4 +1,4 @@
-#include "compute/peak.h"
+#include "peak.h"
 
 #include "base/simd.h"
 

@@ -1,6 +1,6 @@
-/* bench_around.c - stages around the passes: writing files, encoding text, starting whole processes. */
+/* around.c - stages around the passes: writing files, encoding text, starting whole processes. */
 #include "attn_tools.h"
-#include "bench/cmd_bench.h"
+#include "stages.h"
 
 #include "base/clock.h"
 #include "base/err.h"

@@ -348,7 +348,7 @@ int attn_kv_new(struct attn_kv **out, const struct attn_model *m, size_t capacit
 void attn_kv_free(struct attn_kv *kv);                              /* NULL is fine */
 size_t attn_kv_length(const struct attn_kv *kv);
 /* Makes `to` the same as the first n tokens of `from`, a cache of the same model, or the same one; `to` has room for
- * them.  Later passes continue from there.  What linear attention caches can't be cut: n is then all that `from` has. */
+ * them.  Later passes continue from there.  What linear attention caches cannot be cut: n is all of `from` then. */
 int attn_kv_copy(struct attn_kv *to, const struct attn_kv *from, size_t n, struct attn_err *err);
 
 struct attn_seq {                       /* one sentence of a forward pass */

@@ -1,9 +1,9 @@
 /* mlp.h - what an MLP does between its products.
  *
  * One row for each activation: PLAIN, y = op(x), or GATED, y = op(gate, x), the activation of one product times
- * another; its name; whether our own format has it (OWN) or only files of Hugging Face's families (THEIRS); the note that
- * struct attn_mlp_row of attn_tools.h has of it.  A new one is its row here, op and op_backward in vec.h, and the words
- * for it in Hugging Face's configurations (model/family.c). */
+ * another; its name; whether our own format has it (OWN) or only files of Hugging Face's families (THEIRS); the note
+ * that struct attn_mlp_row of attn_tools.h has of it.  A new one is its row here, op and op_backward in vec.h, and the
+ * words for it in Hugging Face's configurations (model/family.c). */
 #ifndef ATTN_COMPUTE_MLP_H
 #define ATTN_COMPUTE_MLP_H
 

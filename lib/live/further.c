@@ -1,4 +1,4 @@
-/* further.c - what goes beyond the last run: the token that follows it, and what is measured and written of its text. */
+/* further.c - what goes beyond the last run: the token that follows, what is measured and written of its text. */
 #include "live/talk.h"
 
 #include <math.h>

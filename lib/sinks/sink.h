@@ -38,7 +38,7 @@ struct attn_sink_job {                  /* borrowed, outlives the sink */
     const struct attn_select *select;
     const struct attn_tokens *tokens;   /* that are shown: with words, these */
     const struct attn_tokens *pieces, *context_pieces;  /* those of the run, and of its other text */
-    const struct attn_words *rows, *keys;       /* merge pieces into words, in the sentence and in the keys; may be NULL */
+    const struct attn_words *rows, *keys;       /* merge pieces into words, in the sentence and in the keys; or NULL */
     bool words;                         /* they are merged, here or in the page */
     bool joined;                        /* nobody asked for that: see attn_sink_methods.joins */
     const char *text; size_t text_len;  /* NULL: ids only */

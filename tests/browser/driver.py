@@ -6,7 +6,8 @@ import subprocess
 import time
 
 # Containers allow no sandbox and have little shared memory.  The pages are our own, so no sandbox is needed.
-FLAGS = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars", "--no-first-run"]
+FLAGS = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars",
+         "--no-first-run"]
 KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Shift": "\ue008", "Escape": "\ue00c",
         "Left": "\ue012", "Up": "\ue013", "Right": "\ue014", "Down": "\ue015"}
 
@@ -35,7 +36,8 @@ class Browser:
         self.resize(width, height)
 
     def call(self, method, path, body=None):
-        self.server.request(method, path, None if body is None else json.dumps(body), {"Content-Type": "application/json"})
+        self.server.request(method, path, None if body is None else json.dumps(body),
+                            {"Content-Type": "application/json"})
         value = json.loads(self.server.getresponse().read())["value"]
         if isinstance(value, dict) and "error" in value:
             raise RuntimeError(value["error"] + ": " + value["message"])
@@ -60,7 +62,8 @@ class Browser:
 
     def resize(self, width, height):
         """Sets the size of the page itself, because a window cannot be as narrow as a phone."""
-        self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
+                      mobile=width < 600)
 
     def theme(self, name):
         self.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
@@ -102,7 +105,8 @@ class Browser:
         keys = [KEYS.get(name, name) for name in names]
         events = [{"type": t, "value": k} for k in keys for t in ("keyDown", "keyUp")]
         if shift:
-            events = [{"type": "keyDown", "value": KEYS["Shift"]}] + events + [{"type": "keyUp", "value": KEYS["Shift"]}]
+            events = [{"type": "keyDown", "value": KEYS["Shift"]}] + events + [
+                {"type": "keyUp", "value": KEYS["Shift"]}]
         self.post("/actions", actions=[{"type": "key", "id": "keyboard", "actions": events}])
 
     def errors(self):

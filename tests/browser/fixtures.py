@@ -18,8 +18,10 @@ EVIL = ["<img/src=x/onerror=window.hit=1>", "</script><script>window.hit=1</scri
 PROSE = "Attention reads a naïve sentence: unbelievable words, 日本語 too, and then some more."     # 93 tokens
 
 # Words of English that a page in another language has: names of formats, programs, options, keys, and of the field.
-NAMES = set("attn cli SVG PNG CSV csv html NFC KL MLP logit logits softmax rollout JavaScript Enter Escape Shift format edit run show".split())
-# All that people can read in a page, hidden parts, too, but for what is typed; and the words that are names, or of tokens.
+NAMES = set("attn cli SVG PNG CSV csv html NFC KL MLP logit logits softmax rollout JavaScript Enter Escape Shift "
+            "format edit run show".split())
+# All that people can read in a page, hidden parts, too, but for what is typed; and the words that are names,
+# or of tokens.
 READ = """const read = [...document.querySelectorAll("title, body *:not(script, style, noscript, textarea)")].flatMap((e) => [e.title, e.ariaLabel,
     e.placeholder, ...[...e.childNodes].filter((n) => n.nodeType === Node.TEXT_NODE).map((n) => n.data)]);
 const tokens = [page.queries, page.next, ...(page.lens ?? []).flatMap(({ at }) => at), ...(page.without ?? []).map((w) => w.next)].flat();
@@ -42,7 +44,8 @@ class Fixtures:
         return os.path.join(self.dir, name)
 
     def cli(self, *args):
-        return subprocess.run([CLI, *args], check=True, capture_output=True, env={**os.environ, "ATTN_MODEL": "life"}).stdout
+        return subprocess.run([CLI, *args], check=True, capture_output=True,
+                              env={**os.environ, "ATTN_MODEL": "life"}).stdout
 
     def page(self, name, *args):
         path = self.path(name + ".html")
@@ -78,7 +81,8 @@ class Fixtures:
         path = self.path(name)
         if os.path.exists(path):
             return path
-        self.cli("init", "-o", path, "--family", "gpt2", "--n-layer", "12", "--n-head", "12", "--d-model", "96", "--n-ctx", str(n_ctx),
+        self.cli("init", "-o", path, "--family", "gpt2", "--n-layer", "12", "--n-head", "12", "--d-model", "96",
+                 "--n-ctx", str(n_ctx),
                  "--vocab-size", "259", "--seed", "1")
         plain = [b for b in range(256) if 33 <= b <= 126 or 161 <= b <= 172 or b >= 174]
         letters = {b: chr(b) for b in plain}
@@ -92,5 +96,6 @@ class Fixtures:
         """A model whose words are markup."""
         vocab = self.write("evil.json", json.dumps({word: i for i, word in enumerate(EVIL)}))
         path = self.path("evil")
-        self.cli("init", "-o", path, "--vocab", vocab, "--n-layer", "1", "--n-head", "2", "--d-model", "8", "--unembed", "true")
+        self.cli("init", "-o", path, "--vocab", vocab, "--n-layer", "1", "--n-head", "2", "--d-model", "8",
+                 "--unembed", "true")
         return path

@@ -29,7 +29,8 @@ return s.engine.ask(question).then(({ answer, arrays }) => Object.fromEntries(an
         text += String.fromCharCode(...bytes.subarray(i, i + 8192));
     return [sheet.name, btoa(text)];
 })));"""
-WRONG = ["L9H0 = 0", "L1H2 =", "H2 = 0", "L0.foo = 1", "L0H1 = noise(1)", "L0.contxt = 0", "L0H0[pos=\"Her\"] = 0", "L0H9*=1e-7",
+WRONG = ["L9H0 = 0", "L1H2 =", "H2 = 0", "L0.foo = 1", "L0H1 = noise(1)", "L0.contxt = 0", "L0H0[pos=\"Her\"] = 0",
+         "L0H9*=1e-7",
          "L0H1 = ids(99999)", "L0H1 = text(\"\")", "L0H1 = mean(foo)", "L0H1[pos=\"abc] = 0", "L0H1 = \"" + "y" * 90]
 NEXT = "[...$('{}').children].map((e) => [e.children[0].textContent, e.children[1].textContent])"
 
@@ -57,7 +58,8 @@ def array(path):
 
 def same_bits(a, b):
     """NaN's payload apart."""
-    return a == b or (len(a) == len(b) and all(a[i:i + 4] == b[i:i + 4] or all(map(math.isnan, numbers(a[i:i + 4]) + numbers(b[i:i + 4])))
+    return a == b or (len(a) == len(b) and
+                      all(a[i:i + 4] == b[i:i + 4] or all(map(math.isnan, numbers(a[i:i + 4]) + numbers(b[i:i + 4])))
                                                for i in range(0, len(a), 4)))
 
 
@@ -85,14 +87,16 @@ class Live(unittest.TestCase):
     def tearDown(self):
         self.assertEqual(browser.errors(), [])          # violations of the page's policy are among them
         asked = {re.sub("#.*", "", url) for url in browser.requests()}
-        self.assertEqual({url for url in asked if not url.startswith("blob:")} - {"file://" + self.page}, set())        # blob: its own worker
+        # blob: its own worker
+        self.assertEqual({url for url in asked if not url.startswith("blob:")} - {"file://" + self.page}, set())
 
     def open(self, name, *args, at="", ready=True):
         self.page = fixtures.path(name + ".html")
         subprocess.run([CLI, "run", "-q", *args, "--live", "-o", self.page], check=True)
         browser.open(self.page + at)
         if ready:
-            self.assertTrue(any(browser.until("live.ready") for _ in range(5)), browser.value("$('live-says').textContent"))
+            self.assertTrue(any(browser.until("live.ready") for _ in range(5)),
+                            browser.value("$('live-says').textContent"))
             browser.run("bits.own = true")              # on a busy machine, too
 
     def ask(self, **what):
@@ -113,7 +117,8 @@ class Live(unittest.TestCase):
         browser.click("#live-more summary") if not browser.value("$('live-more').open") else None
         browser.run("$('live-command').click()")
         command = browser.value("$('live-out').textContent")
-        out = subprocess.run(["bash", "-c", command.replace("attn-cli", CLI, 1) + " --show tokens --format json"], check=True, capture_output=True).stdout
+        out = subprocess.run(["bash", "-c", command.replace("attn-cli", CLI, 1) + " --show tokens --format json"],
+                             check=True, capture_output=True).stdout
         return json.loads(out)["compare"]
 
     def check_compare(self):
@@ -128,25 +133,30 @@ class Live(unittest.TestCase):
     def check_bits(self, name, model, *args):
         self.open("bits", "-m", model, *args)
         out = fixtures.path("bits-" + name)
-        subprocess.run([CLI, "run", "-m", model, *args, "--show", "*", "--format", "npy", "-o", out], check=True, capture_output=True)
+        subprocess.run([CLI, "run", "-m", model, *args, "--show", "*", "--format", "npy", "-o", out], check=True,
+                       capture_output=True)
         computed = browser.run(ALL)
         self.assertGreater(len(computed), 8)
         for activation, bits in computed.items():
-            self.assertTrue(same_bits(base64.b64decode(bits), array(os.path.join(out, activation + ".npy"))), f"{args}: {activation}")
+            self.assertTrue(same_bits(base64.b64decode(bits), array(os.path.join(out, activation + ".npy"))),
+                            f"{args}: {activation}")
 
     def test_the_numbers_have_the_programs_bits(self):
         self.check_bits("tiny", "tiny", "-s", LILY)
-        self.check_bits("kind", "stacked", "-s", "Who turned off the lamp?", "--attention", "window:2", "--dropout", "0.3", "--seed", "7", "--scale", "0.25")
+        self.check_bits("kind", "stacked", "-s", "Who turned off the lamp?", "--attention", "window:2", "--dropout",
+                        "0.3", "--seed", "7", "--scale", "0.25")
 
     def test_a_text_in_another_normal_form(self):
         model = fixtures.path("composes")
-        fixtures.cli("init", "-o", model, "--family", "gpt2", "--n-layer", "1", "--n-head", "2", "--d-model", "8", "--n-ctx", "64", "--vocab-size", "1200")
+        fixtures.cli("init", "-o", model, "--family", "gpt2", "--n-layer", "1", "--n-head", "2", "--d-model", "8",
+                     "--n-ctx", "64", "--vocab-size", "1200")
         shutil.copy("tests/golden/tokenizers/qwen-like/tokenizer.json", model)
         self.open("composes", "-m", model, "-s", "a naïve text")
         for text in ["an élan", "注意力机制：它看哪里？", "e\u0301lan", "か\u3099", "\u1100\u1161", "\uf900"]:
             self.assertEqual(self.ask(text=text)[0], "")
             told = json.loads(self.said("-m", model, "-s", text, "--show", "tokens", "--format", "json"))["tokens"]
-            self.assertEqual(browser.value("live.answer.tokens.map((t) => [t.id, t.start, t.end])"), [[t["id"], t["start"], t["end"]] for t in told])
+            self.assertEqual(browser.value("live.answer.tokens.map((t) => [t.id, t.start, t.end])"),
+                             [[t["id"], t["start"], t["end"]] for t in told])
 
     def test_no_two_scripts_share_a_name(self):
         self.open("names", "-m", "life", "-s", "Life is short")
@@ -160,14 +170,18 @@ class Live(unittest.TestCase):
     def test_typing_shows_what_the_command_shows(self):
         self.open("type", "-m", "tiny", "-s", "Lily lost her red ball")
         self.type("Tom saw a big dog in the")
-        text = json.loads(self.said("-m", "tiny", "-s", "Tom saw a big dog in the", "--show", "pattern,logits", "--format", "json"))
-        self.assertEqual(browser.value("page.queries.map((t) => t.id)"), text["ids"] if "ids" in text else [t["id"] for t in text["tokens"]])
+        text = json.loads(self.said("-m", "tiny", "-s", "Tom saw a big dog in the", "--show", "pattern,logits",
+                                    "--format", "json"))
+        self.assertEqual(browser.value("page.queries.map((t) => t.id)"),
+                         text["ids"] if "ids" in text else [t["id"] for t in text["tokens"]])
         rows = fixtures.path("typed")
-        subprocess.run([CLI, "run", "-m", "tiny", "-s", "Tom saw a big dog in the", "--show", "pattern", "--format", "npy", "-o", rows], check=True,
+        subprocess.run([CLI, "run", "-m", "tiny", "-s", "Tom saw a big dog in the", "--show", "pattern", "--format",
+                        "npy", "-o", rows], check=True,
                        capture_output=True)
         for layer in range(6):
             raw = numbers(array(os.path.join(rows, f"blocks.{layer}.attn.pattern.npy")))
-            shown = browser.run(f"return [0, 1, 2, 3].flatMap((h) => [...sheetAt('attn.pattern', {layer}).matrix(h).data])")
+            shown = browser.run(f"return [0, 1, 2, 3].flatMap((h) => [...sheetAt('attn.pattern', "
+                                f"{layer}).matrix(h).data])")
             self.assertEqual(tuple(shown), raw)
         self.assertEqual(browser.value("$('sentence').textContent"), "Tom saw a big dog in the")
         self.assertIn("7 tokens", browser.value("$('about').textContent"))
@@ -180,13 +194,15 @@ class Live(unittest.TestCase):
         self.type("Lily lost her red")
         self.assertEqual(browser.value(said), ["After “·red” the model expects", " red"])
         self.ask(edits="L0H1 = 0")
-        self.assertRegex(browser.value("$('next-after').textContent"), r"^What the model expects, as it is and with the changes\. KL.*nats\.$")
+        self.assertRegex(browser.value("$('next-after').textContent"),
+                         r"^What the model expects, as it is and with the changes\. KL.*nats\.$")
         self.ask(edits="")
         self.assertEqual(browser.value(said), ["After “·red” the model expects", " red"])
         self.ask(off=["1,1"])
         browser.run("location.hash = '#text=Tom%20saw'")                # a link says all that is asked
         self.assertTrue(browser.until("live.answer.asked.text === 'Tom saw'"))
-        self.assertEqual(browser.value("[live.asked.off, $('next-after').textContent]"), [[], "After “·saw” the model expects"])
+        self.assertEqual(browser.value("[live.asked.off, $('next-after').textContent]"),
+                         [[], "After “·saw” the model expects"])
 
     def test_what_is_read_and_where_it_comes_from_have_the_same_digits(self):
         self.open("digits", "-m", "tiny", "-s", LILY, at="#layer=1&head=3")
@@ -198,7 +214,9 @@ class Live(unittest.TestCase):
                 self.assertTrue(browser.until("explainsNow()"))
                 read = browser.value("$('value').querySelector('b').textContent")
                 self.assertLessEqual(len(re.sub(r"e.*|^0\.0*|[.−]", "", read)), 6)
-                title, *_, last = browser.value("[...$('derivation').querySelectorAll('p')].filter((p) => !p.children.length || p.children[0].tagName === 'B').map((p) => p.textContent)")
+                title, *_, last = browser.value("[...$('derivation').querySelectorAll('p')].filter((p) "
+                                                "=> !p.children.length || p.children[0].tagName === 'B').map((p) => "
+                                                "p.textContent)")
                 self.assertTrue(title.endswith(": " + read), title)
                 self.assertTrue(last.endswith("= " + read), last)
 
@@ -219,9 +237,12 @@ class Live(unittest.TestCase):
 
     def test_edits_are_those_of_the_command(self):
         self.open("edits", "-m", "tiny", "-s", LILY)
-        for edits in ["L2H0-1[pos=-1] *= 0.5", "L0.pattern = uniform", "L0H1.scores[key=0] = -inf", "L2.attn.q[head=1] += noise(0.1,7)",
-                      "L1.mlp.out -= mean(text(\"Tom saw a dog\"))", "L3.resid_post[pos=-1] = text(\"Tom saw a big dog\")",
-                      "L1.attn.k -= proj(ids(5,6,7,8,9,10,11,12,13,14,15,16,17,18))", "L4N3,7-9 = 0\nblocks.*.attn.out[pos=\" her\"] *= 2",
+        for edits in ["L2H0-1[pos=-1] *= 0.5", "L0.pattern = uniform", "L0H1.scores[key=0] = -inf",
+                      "L2.attn.q[head=1] += noise(0.1,7)",
+                      "L1.mlp.out -= mean(text(\"Tom saw a dog\"))",
+                      "L3.resid_post[pos=-1] = text(\"Tom saw a big dog\")",
+                      "L1.attn.k -= proj(ids(5,6,7,8,9,10,11,12,13,14,15,16,17,18))",
+                      "L4N3,7-9 = 0\nblocks.*.attn.out[pos=\" her\"] *= 2",
                       "logits[col=5] += 3", "dots[key=1] += 1"]:
             with self.subTest(edits):
                 self.assertEqual(self.ask(edits=edits)[0], "", edits)
@@ -231,7 +252,8 @@ class Live(unittest.TestCase):
         """Each is done, or refused with the sentence of the command."""
         for edit in edits:
             with self.subTest(edit):
-                said = subprocess.run([CLI, "run", "-m", "tiny", "-s", LILY, "--show", "tokens", "--edit", edit.strip()], capture_output=True)
+                said = subprocess.run([CLI, "run", "-m", "tiny", "-s", LILY, "--show", "tokens", "--edit",
+                                       edit.strip()], capture_output=True)
                 got = self.ask(edits=edit)
                 first = said.stderr.decode().split("\n")[0].removeprefix("attn-cli run: ")
                 self.assertEqual(got if said.returncode else got[:1], ["wrong", first] if said.returncode else [""])
@@ -249,7 +271,8 @@ class Live(unittest.TestCase):
         browser.run("$('live-weight').value = 0.6; $('live-set').click()")
         self.assertTrue(browser.until("live.answer.edited"))
         self.assertTrue(browser.until("explainsNow()"))
-        row = browser.value("[...sheetAt('attn.pattern', 1).matrix(3).data.subarray(4 * page.queries.length, 4 * page.queries.length + 5)]")
+        row = browser.value("[...sheetAt('attn.pattern', 1).matrix(3).data.subarray(4 * page.queries.length, "
+                            "4 * page.queries.length + 5)]")
         self.assertAlmostEqual(row[2], 0.6, delta=1e-7)         # to float32
         self.assertIn("what is done to weights afterwards makes it 0.6", browser.value("$('derivation').textContent"))
         self.assertAlmostEqual(sum(row), 1, delta=1e-6)
@@ -259,12 +282,15 @@ class Live(unittest.TestCase):
         self.open("write", "-m", "tiny", "-s", "Tom and Lily went to the park. Tom gave the ball to")
         first = browser.value("page.next[0].text")
         browser.click("#next-list li button")
-        self.assertTrue(browser.until("live.answer.asked.text.endsWith(arguments[0])".replace("arguments[0]", json.dumps(first))))
+        self.assertTrue(
+            browser.until("live.answer.asked.text.endsWith(arguments[0])".replace("arguments[0]", json.dumps(first))))
         for temperature, seed in [("0", "0"), ("0.8", "7")]:
             self.ask(text="Once upon a time")
-            browser.run("$('live-count').value = 8; $('live-temperature').value = arguments[0]; $('live-seed').value = arguments[1]; write()", temperature, seed)
+            browser.run("$('live-count').value = 8; $('live-temperature').value = arguments[0]; "
+                        "$('live-seed').value = arguments[1]; write()", temperature, seed)
             self.assertTrue(browser.until("!live.writing && live.answer.tokens.length > 5"))
-            written = subprocess.run([CLI, "generate", "-m", "tiny", "-s", "Once upon a time", "-n", "8", "--temperature", temperature, "--seed", seed],
+            written = subprocess.run([CLI, "generate", "-m", "tiny", "-s", "Once upon a time", "-n", "8",
+                                      "--temperature", temperature, "--seed", seed],
                                      check=True, capture_output=True).stdout.decode()
             self.assertEqual(browser.value("live.asked.text"), written.rstrip("\n"))
 
@@ -275,10 +301,12 @@ class Live(unittest.TestCase):
             browser.run("$('live-command').click()")
             command = browser.value("$('live-out').textContent")
             out = fixtures.path("kind" + attention.replace(":", "") + scale)
-            subprocess.run(["bash", "-c", command.replace("attn-cli", CLI, 1) + f" --show pattern --format npy -o {out}"], check=True,
+            subprocess.run(["bash", "-c",
+                            command.replace("attn-cli", CLI, 1) + f" --show pattern --format npy -o {out}"], check=True,
                            capture_output=True)
             raw = numbers(array(os.path.join(out, "blocks.1.attn.pattern.npy")))
-            self.assertEqual(tuple(browser.value("[0, 1, 2, 3].flatMap((h) => [...sheetAt('attn.pattern', 1).matrix(h).data])")), raw)
+            self.assertEqual(tuple(browser.value("[0, 1, 2, 3].flatMap((h) => [...sheetAt('attn.pattern', "
+                                                 "1).matrix(h).data])")), raw)
         self.assertEqual(self.ask(attention="windy")[0], "wrong")
 
     def test_a_pinned_sentence_stands_beside_this_one(self):
@@ -315,7 +343,8 @@ class Live(unittest.TestCase):
         browser.click("#tab-lens")
         self.assertTrue(browser.until("live.lensOf === live.answer"))
         self.assertEqual(browser.value("$('lens-body').querySelectorAll('thead th').length"), 3)
-        self.assertEqual(browser.value("page.lens.at(-1).at.at(-1).map((t) => [t.id, t.p])"), browser.value("page.next.map((t) => [t.id, t.p])"))
+        self.assertEqual(browser.value("page.lens.at(-1).at.at(-1).map((t) => [t.id, t.p])"),
+                         browser.value("page.next.map((t) => [t.id, t.p])"))
         self.assertTrue(browser.value("$('live-progress').hidden"))
         browser.run("change({ palette: 'magma' })")
         self.assertEqual(browser.value("$('lens-body').querySelectorAll('thead th').length"), 3)
@@ -327,7 +356,8 @@ class Live(unittest.TestCase):
         for off in [[], ["1,1", "2,3"]]:
             self.ask(off=off)
             edits = [arg for key in off for arg in ("--edit", f"L{key.replace(',', 'H')} = 0")]
-            rows = csv.DictReader(io.StringIO(subprocess.run([CLI, "heads", "-m", "tiny", "-s", text, *edits, "--format", "csv"], check=True,
+            rows = csv.DictReader(io.StringIO(subprocess.run([CLI, "heads", "-m", "tiny", "-s", text, *edits,
+                                                              "--format", "csv"], check=True,
                                                              capture_output=True).stdout.decode()))
             want = {(int(row["layer"]), int(row["head"])): row for row in rows}
             self.assertTrue(browser.until("live.ranked === live.answer"))
@@ -336,7 +366,8 @@ class Live(unittest.TestCase):
             for layer, head, shares, most in got:
                 row = want[layer, head]
                 for name, share in zip(browser.value("SHARES.map((s) => s.name)"), shares):
-                    self.assertAlmostEqual(share, float(row[name]), delta=1e-12)       # other orders of double additions
+                    # other orders of double additions
+                    self.assertAlmostEqual(share, float(row[name]), delta=1e-12)
                 self.assertEqual(most, row["label"] or None)
             self.assertFalse(browser.value("$('ranking').hidden"))
             self.assertEqual(browser.value("$('ranking-body').querySelectorAll('tbody tr').length"), 24)
@@ -350,7 +381,8 @@ class Live(unittest.TestCase):
         text = "Lily lost her ball. Tom saw it, and ran."               # a column that the first text had not
         self.ask(text=text)
         self.assertTrue(browser.until("live.ranked === live.answer"))
-        rows = csv.DictReader(io.StringIO(subprocess.run([CLI, "heads", "-m", "tiny", "-s", text, "--format", "csv"], check=True,
+        rows = csv.DictReader(io.StringIO(subprocess.run([CLI, "heads", "-m", "tiny", "-s", text, "--format", "csv"],
+                                                         check=True,
                                                          capture_output=True).stdout.decode()))
         at = browser.value("SHARES.findIndex((s) => s.name === 'punctuation')")
         shown = browser.value("ranking.ranks.map((r) => r.shares)")
@@ -366,12 +398,14 @@ class Live(unittest.TestCase):
             browser.click("#live-each")
             self.assertTrue(any(browser.until("Boolean(matters())") for _ in range(5)))
             edits = [arg for key in off for arg in ("--edit", f"L{key.replace(',', 'H')} = 0")]
-            rows = csv.DictReader(io.StringIO(self.said("-m", "tiny", "-s", text, *edits, "--ablations", "--format", "csv")))
+            rows = csv.DictReader(io.StringIO(self.said("-m", "tiny", "-s", text, *edits, "--ablations",
+                                                        "--format", "csv")))
             want = {f"{row['layer']},{row['head']}": float(row["kl"]) for row in rows}
             got = dict(browser.value("[...live.matter.kl]"))
             self.assertEqual(set(got), set(want) - set(off))
             for key, kl in got.items():
-                self.assertAlmostEqual(kl, want[key], delta=1e-6 + 1e-4 * want[key])       # sums of float32 logits in another order
+                # sums of float32 logits in another order
+                self.assertAlmostEqual(kl, want[key], delta=1e-6 + 1e-4 * want[key])
             worst = max(got, key=got.get)
             self.assertIn("({})".format("L" + worst.replace(",", "H")), browser.value("$('live-matter').textContent"))
             self.assertEqual(browser.value("document.querySelectorAll('.kl').length"), len(got))
@@ -381,7 +415,8 @@ class Live(unittest.TestCase):
 
     def test_what_a_head_does_is_said_where_it_stands(self):
         self.open("here", "-m", "tiny", "-s", LILY, at="#layer=2&head=1")
-        self.assertEqual(browser.value("[$('live-here').textContent, $('live-here-says').textContent, $('live-head').textContent]"),
+        self.assertEqual(browser.value("[$('live-here').textContent, $('live-here-says').textContent, "
+                                       "$('live-head').textContent]"),
                          ["Switch it off", "", "Switch head 1 of layer 2 off"])
         browser.click("#live-here")
         self.assertTrue(browser.until("live.answer.edited"))
@@ -390,15 +425,18 @@ class Live(unittest.TestCase):
         for side, word in [("after", "Next: "), ("before", "as the model is ")]:
             best = compare[side][0]
             self.assertIn(f"{word}“{best['text'].replace(' ', '·')}” {100 * best['probability']:.2f} %", said)
-        self.assertEqual(browser.value("[$('live-here').textContent, $('live-here').ariaPressed]"), ["Switch it on", "true"])
+        self.assertEqual(browser.value("[$('live-here').textContent, $('live-here').ariaPressed]"),
+                         ["Switch it on", "true"])
         browser.click("#live-here")
         self.assertTrue(browser.until("!live.answer.edited && $('live-here-says').textContent === ''"))
 
     def test_what_is_known_without_heads_goes_with_the_first_text(self):
         self.open("both", "-m", "tiny", "-s", "Lily lost her red ball", "--ablations", "--show", "pattern")
-        self.assertEqual(browser.value("[$('without-line').offsetHeight, $('without-hint').hidden, document.querySelectorAll('.kl').length]"), [0, False, 24])
+        self.assertEqual(browser.value("[$('without-line').offsetHeight, $('without-hint').hidden, "
+                                       "document.querySelectorAll('.kl').length]"), [0, False, 24])
         self.type("Tom saw a dog")
-        self.assertEqual(browser.value("[$('without-hint').hidden, document.querySelectorAll('.kl').length]"), [True, 0])
+        self.assertEqual(browser.value("[$('without-hint').hidden, document.querySelectorAll('.kl').length]"),
+                         [True, 0])
         browser.click("#live-each")
         self.assertTrue(any(browser.until("Boolean(matters())") for _ in range(5)))
         self.assertEqual(browser.value("document.querySelectorAll('.kl').length"), 24)
@@ -410,12 +448,15 @@ class Live(unittest.TestCase):
         most = {}
         for name, text in [("a", "Lily lost her red ball"), ("b", "Lily lost her big ball")]:
             out = fixtures.path("differ-" + name)
-            subprocess.run([CLI, "run", "-m", "tiny", "-s", text, "--show", "pattern", "--format", "npy", "-o", out], check=True, capture_output=True)
+            subprocess.run([CLI, "run", "-m", "tiny", "-s", text, "--show", "pattern", "--format", "npy", "-o", out],
+                           check=True, capture_output=True)
             for layer in range(6):
                 most[name, layer] = numbers(array(os.path.join(out, f"blocks.{layer}.attn.pattern.npy")))
-        want = sorted(((max(abs(x - y) for x, y in zip(most["a", l][25 * h:25 * h + 25], most["b", l][25 * h:25 * h + 25])), f"L{l}H{h}")
+        want = sorted(((max(abs(x - y) for x, y in zip(most["a", l][25 * h:25 * h + 25],
+                                                       most["b", l][25 * h:25 * h + 25])), f"L{l}H{h}")
                        for l in range(6) for h in range(4)), reverse=True)
-        shown = browser.value("[...$('differing-list').querySelectorAll('button')].map((b) => [b.children[0].textContent, b.children[1].textContent])")
+        shown = browser.value("[...$('differing-list').querySelectorAll('button')].map((b) => "
+                              "[b.children[0].textContent, b.children[1].textContent])")
         self.assertEqual([name for name, _ in shown], [name for _, name in want[:6]])
         self.assertAlmostEqual(float(shown[0][1]), want[0][0], delta=6e-4)
         browser.click("#differing-list li:nth-child(2) button")
@@ -431,7 +472,8 @@ class Live(unittest.TestCase):
         self.assertIn("There is no text", self.ask(text="  ")[1])
         self.assertEqual(self.ask(text="eat dessert first")[0], "")
         self.open("long", "-m", "tiny", "-s", "Lily lost her red ball")
-        said = subprocess.run([CLI, "run", "-m", "tiny", "-s", "Lily " * 300], capture_output=True).stderr.decode().split("\n")[0]
+        said = subprocess.run([CLI, "run", "-m", "tiny", "-s", "Lily " * 300],
+                              capture_output=True).stderr.decode().split("\n")[0]
         self.assertEqual(self.ask(text="Lily " * 300)[1], said.removeprefix("attn-cli run: "))
         self.assertEqual(self.ask(text="Lily lost 日本語 \u202e")[0], "")
         browser.run("window.answered = false; ask({ text: 'Lily \\ud800' }).then(() => { window.answered = true; })")
@@ -440,7 +482,8 @@ class Live(unittest.TestCase):
     def test_without_decompression_the_page_shows_and_says_so(self):
         self.open("plain", "-m", "life", "-s", "Life is short")
         browser.devtools("Page.enable")
-        script = browser.devtools("Page.addScriptToEvaluateOnNewDocument", source="delete window.DecompressionStream")["identifier"]
+        script = browser.devtools("Page.addScriptToEvaluateOnNewDocument",
+                                  source="delete window.DecompressionStream")["identifier"]
         browser.open(self.page)
         self.assertTrue(browser.until("$('live-says').className === 'wrong'"))
         self.assertIn("DecompressionStream", browser.value("$('live-says').textContent"))
@@ -452,7 +495,8 @@ class Live(unittest.TestCase):
         self.assertEqual(self.ask(text="4,5,6,7")[0], "")
         self.assertEqual(browser.value("page.queries.length"), 4)
         for ids in ["4,x", "4,99999"]:
-            said = subprocess.run([CLI, "run", "-m", "tests/golden/checkpoints/gpt2-a", "--ids", ids], capture_output=True).stderr.decode()
+            said = subprocess.run([CLI, "run", "-m", "tests/golden/checkpoints/gpt2-a", "--ids", ids],
+                                  capture_output=True).stderr.decode()
             self.assertEqual(self.ask(text=ids), ["wrong", said.split("\n")[0].removeprefix("attn-cli run: ")])
 
     def test_a_page_that_cannot_compute_offers_nothing_to_compute(self):
@@ -461,31 +505,40 @@ class Live(unittest.TestCase):
         vocab = fixtures.path("special.json")
         with open(vocab, "w") as f:
             json.dump({w: i for i, w in enumerate(words)}, f)
-        subprocess.run([CLI, "init", "-q", "-o", folder, "--family", "gpt2", "--vocab", vocab, "--n-layer", "1", "--n-head", "2",
+        subprocess.run([CLI, "init", "-q", "-o", folder, "--family", "gpt2", "--vocab", vocab, "--n-layer", "1",
+                        "--n-head", "2",
                         "--d-model", "8", "--n-ctx", "8"], check=True, capture_output=True)
         absent = dict.fromkeys(["truncation", "padding", "normalizer", "pre_tokenizer", "post_processor", "decoder"])
-        added = [{"id": i, "content": w, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+        added = [{"id": i, "content": w, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False,
+                  "special": True}
                  for i, w in enumerate(words)]
-        bpe = {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None, "end_of_word_suffix": None,
+        bpe = {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None,
+               "end_of_word_suffix": None,
                "fuse_unk": False, "byte_fallback": False, "vocab": {w: i for i, w in enumerate(words)}, "merges": []}
         with open(os.path.join(folder, "tokenizer.json"), "w") as f:
             json.dump({"version": "1.0", **absent, "added_tokens": added, "model": bpe}, f)
         self.open("special", "-m", folder, "-s", "Lifeis", "--special", ready=False)
         self.assertTrue(browser.until("$('live-says').className === 'wrong'"))
-        self.assertEqual(browser.value("[...document.querySelectorAll('#live-controls, #live-each, #live-here')].map((e) => e.disabled)"), [True, True, True])
+        self.assertEqual(browser.value("[...document.querySelectorAll('#live-controls, #live-each, "
+                                       "#live-here')].map((e) => e.disabled)"), [True, True, True])
 
     def test_a_model_that_is_too_large_is_refused(self):
         path = fixtures.path("large")
-        fixtures.cli("init", "-o", path, "--family", "gpt2", "--n-layer", "2", "--n-head", "4", "--d-model", "1024", "--n-ctx", "16", "--vocab-size", "300")
-        said = subprocess.run([CLI, "run", "-m", path, "--ids", "1,2", "--live", "-o", fixtures.path("large.html")], capture_output=True)
+        fixtures.cli("init", "-o", path, "--family", "gpt2", "--n-layer", "2", "--n-head", "4", "--d-model", "1024",
+                     "--n-ctx", "16", "--vocab-size", "300")
+        said = subprocess.run([CLI, "run", "-m", path, "--ids", "1,2", "--live", "-o", fixtures.path("large.html")],
+                              capture_output=True)
         self.assertEqual(said.returncode, 2)
         self.assertIn("a page that computes holds 64", said.stderr.decode())
         self.assertFalse(os.path.exists(fixtures.path("large.html")))
 
     def test_what_no_page_computes_is_refused(self):
-        for args, why in [(["--cross", "eat dessert"], "--live with --cross"), (["--gradient", "loss"], "--live"), (["--compute", "bf16"], "--compute bf16"),
-                          (["--format", "json"], "only --format html"), (["--metric", "loss"], "only --format html"), (["--dry-run"], "--live")]:
-            out = [] if "--format" in args or "--metric" in args or "--dry-run" in args else ["-o", fixtures.path("never.html")]
+        for args, why in [(["--cross", "eat dessert"], "--live with --cross"), (["--gradient", "loss"], "--live"),
+                          (["--compute", "bf16"], "--compute bf16"),
+                          (["--format", "json"], "only --format html"), (["--metric", "loss"], "only --format html"),
+                          (["--dry-run"], "--live")]:
+            out = [] if "--format" in args or "--metric" in args or "--dry-run" in args else [
+                "-o", fixtures.path("never.html")]
             said = subprocess.run([CLI, "run", "-m", "tiny", "-s", LILY, "--live", *args, *out], capture_output=True)
             self.assertEqual(said.returncode, 2, args)
             self.assertIn(why, said.stderr.decode())
@@ -494,7 +547,8 @@ class Live(unittest.TestCase):
     def patched(self, patch):
         """Opens the page with a worker in which this was run before."""
         browser.devtools("Page.enable")
-        script = browser.devtools("Page.addScriptToEvaluateOnNewDocument", source="const B = Blob; window.Blob = class extends B { "
+        script = browser.devtools("Page.addScriptToEvaluateOnNewDocument",
+                                  source="const B = Blob; window.Blob = class extends B { "
                                   f"constructor(parts, o) {{ super(o?.type === 'text/javascript' ? [{json.dumps(patch)}, ...parts] : parts, o); }} }};")["identifier"]
         browser.open(self.page)
         browser.until("live.ready || $('live-says').className === 'wrong'")
@@ -525,7 +579,8 @@ class Live(unittest.TestCase):
             self.patched(patch)
             self.assertEqual(browser.value("$('live-says').className"), "wrong")
             self.assertIn(says, browser.value("$('live-says').textContent"))
-            self.assertTrue(browser.value("$('live-controls').disabled && $('matrix').querySelector('canvas').width === 3"))
+            self.assertTrue(
+                browser.value("$('live-controls').disabled && $('matrix').querySelector('canvas').width === 3"))
 
     def test_an_engine_that_was_changed_is_not_run(self):
         self.open("changed", "-m", "life", "-s", "Life is short")
@@ -545,7 +600,8 @@ class Live(unittest.TestCase):
         self.assertEqual(browser.value("[live.answer.bits, $('live-bits').hidden]"), ["generic", False])
         self.assertIn("ATTN_SIMD=generic", browser.value("$('live-bits-says').textContent"))
         out = fixtures.path("slow")
-        subprocess.run([CLI, "run", "-m", "tiny", "-s", "Lily lost her red ball and", "--show", "pattern", "--format", "npy", "-o", out], check=True,
+        subprocess.run([CLI, "run", "-m", "tiny", "-s", "Lily lost her red ball and", "--show", "pattern", "--format",
+                        "npy", "-o", out], check=True,
                        capture_output=True, env={**os.environ, "ATTN_SIMD": "generic"})
         shown = "[0, 1, 2, 3].flatMap((h) => [...sheetAt('attn.pattern', 5).matrix(h).data])"
         self.assertEqual(tuple(browser.value(shown)), numbers(array(os.path.join(out, "blocks.5.attn.pattern.npy"))))
@@ -555,10 +611,12 @@ class Live(unittest.TestCase):
 
     def test_answers_of_commands_are_tables(self):
         self.open("asks", "-m", "tiny", "-s", "Tom and Lily went to the park. Tom gave the ball to")
-        browser.run("$('live-more').open = $('live-attribute').open = $('live-patch').open = true; $('live-attribute-target').value = ' Lily'; "
+        browser.run("$('live-more').open = $('live-attribute').open = $('live-patch').open = true; "
+                    "$('live-attribute-target').value = ' Lily'; "
                     "$('live-attribute-compute').click()")
         self.assertTrue(any(browser.until("$('live-attribute-says').querySelector('table')") for _ in range(5)))
-        want = json.loads(subprocess.run([CLI, "attribute", "-m", "tiny", "-s", "Tom and Lily went to the park. Tom gave the ball to", "--target", " Lily",
+        want = json.loads(subprocess.run([CLI, "attribute", "-m", "tiny", "-s",
+                                          "Tom and Lily went to the park. Tom gave the ball to", "--target", " Lily",
                                           "--format", "json"], check=True, capture_output=True).stdout)
         shown = browser.value("$('live-attribute-says').textContent")
         for key in want:
@@ -568,8 +626,10 @@ class Live(unittest.TestCase):
         self.assertIn("zebra", browser.value("$('live-attribute-says').textContent"))
         browser.run("$('live-patch-what').value = 'resid_pre'; $('live-patch-over').value = 'layer,pos'; "
                     "$('live-patch-metric').value = 'logit(13)'")
-        browser.run("$('live-patch-other').value = 'Tom and Lily went to the park. Lily gave the ball to'; $('live-patch-compute').click()")
-        self.assertTrue(any(browser.until("$('live-patch-says').querySelector('table')") for _ in range(15)), browser.value("$('live-patch-says').textContent"))
+        browser.run("$('live-patch-other').value = 'Tom and Lily went to the park. Lily gave the ball to'; "
+                    "$('live-patch-compute').click()")
+        self.assertTrue(any(browser.until("$('live-patch-says').querySelector('table')") for _ in range(15)),
+                        browser.value("$('live-patch-says').textContent"))
 
     # ---- everyone
 
@@ -582,8 +642,10 @@ class Live(unittest.TestCase):
         self.assertEqual(browser.value("document.activeElement.id"), "live-head")
         browser.press("Enter")
         self.assertTrue(browser.until("live.answer.edited"))
-        self.assertEqual(browser.value("[...document.querySelectorAll('#live button, #live input, #live textarea')].filter((e) => "
-                                       "!(e.labels?.length || e.ariaLabel || e.textContent.trim())).map((e) => e.id)"), [])
+        self.assertEqual(browser.value("[...document.querySelectorAll('#live button, #live input, "
+                                       "#live textarea')].filter((e) => "
+                                       "!(e.labels?.length || e.ariaLabel || e.textContent.trim())).map((e) => e.id)"),
+                                       [])
         self.assertEqual(browser.value("$('live-says').getAttribute('role')"), "status")
 
     def test_a_finger_on_a_phone(self):
@@ -619,7 +681,8 @@ class Live(unittest.TestCase):
     def test_nothing_stays_english(self):
         """But what is wrong with an edit, which says what the command says."""
         self.open("zh", "-m", "tiny", "-s", LILY, "--show", "pattern,context,lens", "--lang", "zh")
-        found, names = set(), set("pos what over target foil metric method precision neurons ATTN SIMD generic".split())        # of options
+        # of options
+        found, names = set(), set("pos what over target foil metric method precision neurons ATTN SIMD generic".split())
 
         def look():
             found.update(fixtures.english(browser, names))
@@ -690,14 +753,17 @@ def times(programs):
     fixtures, browsers = Fixtures(), [Browser() for _ in programs]
     try:
         big = fixtures.path("big")
-        fixtures.cli("init", "-o", big, "--family", "gpt2", "--n-layer", "8", "--n-head", "6", "--d-model", "288", "--n-ctx", "256", "--vocab-size", "300")
+        fixtures.cli("init", "-o", big, "--family", "gpt2", "--n-layer", "8", "--n-head", "6", "--d-model", "288",
+                     "--n-ctx", "256", "--vocab-size", "300")
         for model in ["tiny", big]:
             for at, (program, browser) in enumerate(zip(programs, browsers)):
                 page = fixtures.path(f"times-{at}.html")
-                subprocess.run([program, "run", "-m", model, "--ids", "1,2,3", "--live", "-o", page], check=True, capture_output=True)
+                subprocess.run([program, "run", "-m", model, "--ids", "1,2,3", "--live", "-o", page], check=True,
+                               capture_output=True)
                 from_, _ = time.time(), browser.open(page)
                 any(browser.until("live.ready") for _ in range(10))
-                print(f"{os.path.basename(model)}, {program}: {os.path.getsize(page) / 1e6:.2f} MB, open after {time.time() - from_:.2f} s", flush=True)
+                print(f"{os.path.basename(model)}, {program}: {os.path.getsize(page) / 1e6:.2f} MB, "
+                      f"open after {time.time() - from_:.2f} s", flush=True)
             for n in [8, 16, 64, 250]:
                 ids = lambda first, last: ",".join(map(str, [first] + [7 * i % 290 for i in range(n - 2)] + [last]))
                 for name, texts in [("last", [ids(1, k) for k in range(10)]), ("first", [ids(k, 1) for k in range(4)])]:

@@ -103,7 +103,8 @@ class Page(unittest.TestCase):
         random.seed(2)
         for data in [b"", b"a", bytes(70000), bytes(random.randrange(256) for _ in range(70000)),
                      bytes(min(255, int(random.expovariate(0.1))) for _ in range(50000)), b"abcabcabd" * 5000]:
-            for level, strategy in [(0, zlib.Z_DEFAULT_STRATEGY), (9, zlib.Z_DEFAULT_STRATEGY), (6, zlib.Z_RLE), (6, zlib.Z_FIXED), (6, zlib.Z_HUFFMAN_ONLY)]:
+            for level, strategy in [(0, zlib.Z_DEFAULT_STRATEGY), (9, zlib.Z_DEFAULT_STRATEGY), (6, zlib.Z_RLE),
+                                    (6, zlib.Z_FIXED), (6, zlib.Z_HUFFMAN_ONLY)]:
                 packer = zlib.compressobj(level, zlib.DEFLATED, -15, 9, strategy)
                 packed = packer.compress(data) + packer.flush()
                 got = browser.run("""const bytes = inflate(bytesOf(arguments[0]), arguments[1]);
@@ -136,16 +137,20 @@ class Page(unittest.TestCase):
                 return x === best;
             });
         })"""))
-        rows = fixtures.matrices(*args, "--layer", "3", "--head", "4", "--show", "pattern")["blocks.3.attn.pattern.head4"]
+        rows = fixtures.matrices(*args, "--layer", "3", "--head", "4", "--show",
+                                 "pattern")["blocks.3.attn.pattern.head4"]
         random.seed(1)
         for _ in range(20):
             r = random.randrange(len(rows))
             c = random.randrange(r + 1)
-            x, error = shown(browser.run("return describeCell(...arguments)", r, c) + f" ± {browser.value('heat.shade.m.error')}")
+            x, error = shown(browser.run("return describeCell(...arguments)", r,
+                                         c) + f" ± {browser.value('heat.shade.m.error')}")
             self.assertTrue(0 < error < 4e-5)
             self.assertLessEqual(abs(x - rows[r][1 + c]), error * 1.02)        # it is shown to a fiftieth of that
-        self.assertEqual(browser.value("page.sheets.filter((s) => s.keys).every((s) => s.heads.every((h, i) => [0, 1].every((skip) => "
-                                       "Math.abs(s.extent(i, skip).top - extent(s.matrix(i), skip).top) <= s.error)))"), True)
+        self.assertEqual(browser.value("page.sheets.filter((s) => s.keys).every((s) => s.heads.every((h, i) => [0, "
+                                       "1].every((skip) => "
+                                       "Math.abs(s.extent(i, skip).top - extent(s.matrix(i), skip).top) <= s.error)))"),
+                                       True)
 
     def test_vectors_are_those_of_the_csv(self):
         args = ["-m", "models/stacked", "-s", LAMP]
@@ -162,7 +167,8 @@ class Page(unittest.TestCase):
         args = ["-s", "Life is", "--cross", "eat dessert first"]
         self.open("cross", *args, "--show", "pattern,k,q")
         rows = fixtures.matrices(*args)["blocks.0.attn.pattern.head0"]
-        self.assertEqual(browser.value("[heat.rowLabels, heat.colLabels]"), [["Life", "is"], ["eat", "dessert", "first"]])
+        self.assertEqual(browser.value("[heat.rowLabels, heat.colLabels]"),
+                         [["Life", "is"], ["eat", "dessert", "first"]])
         for r, row in enumerate(rows):
             for c in range(3):
                 self.assertEqual(shown(self.hover(r, c))[0], six(row[1 + c]))
@@ -175,7 +181,8 @@ class Page(unittest.TestCase):
         args = ["-m", "models/stacked", "-s", LAMP]
         self.open("stacked", *args)
         likely = fixtures.cli("run", *args).decode().partition("likeliest next tokens")[2]
-        listed = browser.value("[...$('next-list').children].map((e) => [e.firstChild.textContent, e.lastChild.textContent])")
+        listed = browser.value("[...$('next-list').children].map((e) => [e.firstChild.textContent, "
+                               "e.lastChild.textContent])")
         self.assertEqual(len(listed), 5)
         for token, share in listed:
             found = re.search(rf"^ *([0-9.]+) +\d+ +{re.escape(token)}$", likely, re.M)
@@ -196,7 +203,8 @@ class Page(unittest.TestCase):
             self.assertEqual(browser.run("return " + next_of, "next-before-list"), with_all)
             self.assertEqual(browser.value("[$('without').ariaPressed, $('next-list').hidden]"), ["true", True])
             for place in ["without-says", "next-after"]:
-                kl = re.search(r"KL(?:\(with \|\| without\):)? ([0-9.e-]+) nats", browser.value(f"$('{place}').textContent"))
+                kl = re.search(r"KL(?:\(with \|\| without\):)? ([0-9.e-]+) nats",
+                               browser.value(f"$('{place}').textContent"))
                 self.assertAlmostEqual(float(kl.group(1)) / compare["kl"], 1, delta=0.005)      # three digits are shown
             browser.click("#head-up")
         browser.click("#without")
@@ -206,7 +214,8 @@ class Page(unittest.TestCase):
     def test_how_much_heads_matter_at_a_glance(self):
         self.open("ablated", "-s", LILY, "-m", "tiny", "--ablations", "--show", "pattern", "--head", "1-3")
         kls = {(w["layer"], w["head"]): w["kl"] for w in browser.value("page.without")}
-        bars = browser.value("[...overview.buttons].map(([k, b]) => [k, b.lastChild.style.getPropertyValue('--share'), b.ariaLabel])")
+        bars = browser.value("[...overview.buttons].map(([k, b]) => [k, b.lastChild.style.getPropertyValue('--share'), "
+                             "b.ariaLabel])")
         self.assertEqual(len(bars), 18)
         for place, share, label in bars:
             kl = kls[tuple(int(x) for x in place.split(","))]
@@ -239,7 +248,8 @@ class Page(unittest.TestCase):
         sorts = "[...$('ranking-body').querySelectorAll('th[scope=col]')].map((e) => e.ariaSort)"
         shown = browser.value("[...$('ranking-body').querySelectorAll('tbody a')].map((e) => e.textContent)")
         self.assertEqual(shown, [f"L{layer}H{head}" for layer, head in browser.value(order)])
-        largest = browser.value("ranking.sorted.map((r) => r.shares[r.most] ?? 0)")         # those without a role are last
+        # those without a role are last
+        largest = browser.value("ranking.sorted.map((r) => r.shares[r.most] ?? 0)")
         self.assertEqual(largest, sorted(largest, reverse=True))
         self.assertTrue(largest[0] > 0 and largest[-1] == 0)
         browser.click("#ranking thead th:nth-child(3) button")
@@ -254,7 +264,8 @@ class Page(unittest.TestCase):
         self.assertEqual(browser.value(order), sorted(browser.value(order)))
         browser.click("#ranking tbody tr:nth-child(7) a")
         self.assertEqual(self.head()[:2], [1, 2])
-        self.assertEqual(browser.value("[...document.querySelectorAll('#ranking [aria-current=true]')].map((e) => e.textContent)"), ["L1H2"])
+        self.assertEqual(browser.value("[...document.querySelectorAll('#ranking [aria-current=true]')].map((e) => "
+                                       "e.textContent)"), ["L1H2"])
         browser.run("location.hash = '#layer=3&head=1'")
         self.assertTrue(browser.until("state.layer === 3 && state.head === 1"))
 
@@ -262,8 +273,10 @@ class Page(unittest.TestCase):
         dump = fixtures.path("ranked.npz")
         fixtures.cli("run", "-m", "tiny", "-s", LILY, "-o", dump)
         pages = [["run", "-m", "tiny", "-s", LILY, "--gradient", "loss", "--show", "pattern"],      # derivatives
-                 ["run", "-m", "tiny", "-s", LILY, "--show", "scores"], ["run", "-s", LIFE],        # no pattern; one head
-                 ["run", "-m", "tiny", "-s", "Lily lost", "--cross", "her ball"], ["plot", dump]]   # another text; no tokens
+                 # no pattern; one head
+                 ["run", "-m", "tiny", "-s", LILY, "--show", "scores"], ["run", "-s", LIFE],
+                 # another text; no tokens
+                 ["run", "-m", "tiny", "-s", "Lily lost", "--cross", "her ball"], ["plot", dump]]
         for i, args in enumerate(pages):
             self.page = fixtures.path(f"unranked{i}.html")
             fixtures.cli(*args, "-o", self.page)
@@ -281,19 +294,24 @@ class Page(unittest.TestCase):
         cells = browser.value("[...$('lens-body').querySelectorAll('td')].map((e) => e.textContent)")
         self.assertEqual(cells, [r["top"][0]["text"].replace(" ", "·").replace("\n", "↵") for r in rows])
         n = len(lens["tokens"])
-        self.assertEqual(browser.value("$('lens-value').textContent").split(":")[0],        # it opens with what comes next
-                         f"After “{lens['tokens'][-1]['text'].replace(' ', '·')}” ({n - 1}), layer {len(rows) // n - 1}")
+        # it opens with what comes next
+        self.assertEqual(browser.value("$('lens-value').textContent").split(":")[0],
+                         f"After “{lens['tokens'][-1]['text'].replace(' ', '·')}” ({n - 1}), "
+                         f"layer {len(rows) // n - 1}")
         follows = [r["pos"] + 1 < n and r["top"][0]["id"] == lens["tokens"][r["pos"] + 1]["id"] for r in rows]
-        self.assertEqual(browser.value("[...$('lens-body').querySelectorAll('td')].map((e) => e.matches('.right'))"), follows)
+        self.assertEqual(browser.value("[...$('lens-body').querySelectorAll('td')].map((e) => e.matches('.right'))"),
+                         follows)
         browser.point(f"#lens-body tbody tr:nth-child(2) td:nth-child({3 + 1})")        # after the heading of the row
         self.assertTrue(browser.value("$('lens-value').textContent").startswith("After “·her” (2), layer 1: "))
         listed = browser.value("[...$('lens-list').children].map((e) => e.lastChild.textContent)")
         self.assertEqual(listed, [f"{100 * t['probability']:.2f} %" for t in rows[n + 2]["top"]])
         browser.click("#lens-body tbody tr:nth-child(2) td:nth-child(4)")
         browser.press("Down", "Right", "Right")
-        self.assertTrue(browser.value("$('lens-value').textContent").startswith(f"After “{browser.value('tokenLabel(page.queries[4])')}” (4), layer 2: "))
+        self.assertTrue(browser.value("$('lens-value').textContent")
+                        .startswith(f"After “{browser.value('tokenLabel(page.queries[4])')}” (4), layer 2: "))
         self.assertEqual(browser.value("$('lens-body').querySelectorAll('td[tabindex=\"0\"]').length"), 1)
-        self.assertEqual(browser.value("$('lens-body').querySelector('td[tabindex=\"0\"]') === document.activeElement"), True)
+        self.assertEqual(browser.value("$('lens-body').querySelector('td[tabindex=\"0\"]') === document.activeElement"),
+                         True)
         browser.press("Down", shift=True)                           # moves no head that is out of sight
         self.assertEqual(browser.value("state.layer"), 2)
         browser.run("$('tab-lens').focus()")
@@ -305,7 +323,8 @@ class Page(unittest.TestCase):
         self.assertEqual(browser.value("[$('attention').hidden, $('lens').hidden]"), [True, False])
 
     def test_a_page_says_how_its_run_was_edited(self):
-        self.open("edited", "-m", "tiny", "-s", LILY, "--edit", "L0H1=0", "--edit", 'L1.resid_post += 2*mean(text("<b>, and lost her"))')
+        self.open("edited", "-m", "tiny", "-s", LILY, "--edit", "L0H1=0", "--edit",
+                  'L1.resid_post += 2*mean(text("<b>, and lost her"))')
         self.assertEqual(browser.value("$('edits').textContent"),
                          'Edited: L0H1 = 0 · L1.resid_post += 2*mean(text("<b>, and lost her"))')
         self.open("life", "-s", LIFE)
@@ -351,7 +370,8 @@ class Page(unittest.TestCase):
         self.assertEqual(shown(self.hover(4, 0))[0], six(rows[4][1]))
 
     def test_selectors_and_buttons(self):
-        self.open("stacked", "-m", "models/stacked", "-s", LAMP, "--show", "pattern,scores,dots,q,k,v,context,logits", at="#layer=0&head=0")
+        self.open("stacked", "-m", "models/stacked", "-s", LAMP, "--show", "pattern,scores,dots,q,k,v,context,logits",
+                  at="#layer=0&head=0")
         browser.click("#layer-up")
         browser.click("#head-up")
         browser.click("#head-up")
@@ -363,7 +383,8 @@ class Page(unittest.TestCase):
             browser.run("$('kind').value = arguments[0]; $('kind').dispatchEvent(new Event('change'))", kind)
             self.assertEqual(self.head()[:2], [1, 3])
         for kind in browser.value("[...$('vector-kind').options].map((o) => o.value)"):
-            browser.run("$('vector-kind').value = arguments[0]; $('vector-kind').dispatchEvent(new Event('change'))", kind)
+            browser.run("$('vector-kind').value = arguments[0]; $('vector-kind').dispatchEvent(new Event('change'))",
+                        kind)
             self.assertGreater(browser.value("vector.cols"), 0)
         browser.run("$('layer').value = '2'; $('layer').dispatchEvent(new Event('change'))")
         self.assertEqual(self.head()[0], 2)
@@ -423,21 +444,25 @@ class Page(unittest.TestCase):
     def test_a_light_ground_and_square_roots_of_many_keys(self):
         self.open("few", "-m", "tiny", "-s", LILY, at="#layer=2&head=3")
         corner = "[heat.shade.pixel(12, 0), heat.shade.pixel(0, 5), heat.shade.pixel(0, 0)].map((p) => p && cssColour(p))"
-        self.assertEqual(browser.value("[how.scale, state.scale, state.palette, $('root').ariaPressed]"), ["linear", "auto", "paper", "false"])
-        self.assertEqual(browser.value(corner)[1:], [0, "#08285a"])     # hidden: white, as the page is; then the darkest of the figures' blues
+        self.assertEqual(browser.value("[how.scale, state.scale, state.palette, $('root').ariaPressed]"),
+                         ["linear", "auto", "paper", "false"])
+        # hidden: white, as the page is; then the darkest of the figures' blues
+        self.assertEqual(browser.value(corner)[1:], [0, "#08285a"])
         self.assertGreater(int(browser.value(corner)[0][1:3], 16), 0xf0)
         self.assertIn("linear", browser.value("$('legend').textContent"))
         steps = browser.value("heat.inside.querySelector('.edge').getAttribute('d').split('v').length - 1")
         self.assertEqual(steps, browser.value("heat.rows - 1"))
         linear = browser.value("heat.shade.size(5, 0)")
         browser.click("#root")
-        self.assertEqual(browser.value("[how.scale, $('scale').value, $('root').ariaPressed]"), ["sqrt", "sqrt", "true"])
+        self.assertEqual(browser.value("[how.scale, $('scale').value, $('root').ariaPressed]"),
+                         ["sqrt", "sqrt", "true"])
         self.assertAlmostEqual(browser.value("heat.shade.size(5, 0)"), linear ** 0.5, delta=1e-12)
         browser.click("#root")
         self.assertEqual(browser.value("how.scale"), "linear")
         many = " ".join([LIFE] * 5)
         self.open("many", "-s", many)
-        self.assertEqual(browser.value("[how.scale, $('root').ariaPressed, $('scale').value]"), ["sqrt", "true", "auto"])
+        self.assertEqual(browser.value("[how.scale, $('root').ariaPressed, $('scale').value]"),
+                         ["sqrt", "true", "auto"])
         self.open("scores", "-s", many, "--show", "scores")             # of both signs
         self.assertEqual(browser.value("[how.scale, how.signed]"), ["linear", True])
         self.open("asked", "-s", many, "--color-scale", "linear", "--palette", "viridis")
@@ -456,15 +481,18 @@ class Page(unittest.TestCase):
         self.assertGreater(browser.value("lines.all.children.length"), one)
         self.assertEqual(browser.value("[...$('line-heads').children].map((e) => [e.textContent, e.ariaPressed])"),
                          [[f"H{h}", "true"] for h in range(4)])
-        rows = [fixtures.matrices("-m", "tiny", "-s", LILY, "--layer", "2", "--show", "pattern")[f"blocks.2.attn.pattern.head{h}"] for h in range(4)]
+        rows = [fixtures.matrices("-m", "tiny", "-s", LILY, "--layer", "2", "--show",
+                                  "pattern")[f"blocks.2.attn.pattern.head{h}"] for h in range(4)]
         browser.point("#pairs ol:first-child li:nth-child(9)")
         for c, text in enumerate(browser.value(WEIGHTS.format(1))[:9]):
             most = max(range(4), key=lambda h: rows[h][8][1 + c])
             weight, head = text.split()
             self.assertEqual(head, f"H{most}")
-            self.assertAlmostEqual(float(weight), rows[most][8][1 + c], delta=6e-4)        # of three decimals, or one digit
+            # of three decimals, or one digit
+            self.assertAlmostEqual(float(weight), rows[most][8][1 + c], delta=6e-4)
         browser.click("#line-heads button:nth-child(4)")
-        self.assertEqual(browser.value("[document.activeElement.textContent, document.activeElement.ariaPressed]"), ["H3", "false"])
+        self.assertEqual(browser.value("[document.activeElement.textContent, document.activeElement.ariaPressed]"),
+                         ["H3", "false"])
         self.assertNotIn("#d62728", browser.value("[...lines.all.children].map((e) => e.getAttribute('stroke'))"))
         for nth in (1, 2, 3):
             browser.click(f"#line-heads button:nth-child({nth})")
@@ -487,14 +515,17 @@ class Page(unittest.TestCase):
             weights = rows[11][1:]
             found.append((max(weights), f"L{layer}H{head}", weights.index(max(weights))))
         found.sort(reverse=True)
-        shown = browser.value("[...$('looks-list').querySelectorAll('button')].map((b) => [b.children[0].textContent, b.textContent, b.children[1].textContent])")
+        shown = browser.value("[...$('looks-list').querySelectorAll('button')].map((b) => [b.children[0].textContent, "
+                              "b.textContent, b.children[1].textContent])")
         self.assertEqual([s[0] for s in shown], [f[1] for f in found[:8]])
         for (_, text, weight), (most, _, key) in zip(shown, found):
             self.assertIn(f"({key})", text)
             self.assertAlmostEqual(float(weight), most, delta=6e-4)
         browser.click("#looks-list li:nth-child(2) button")
         self.assertEqual("L{}H{}".format(*self.head()[:2]), found[1][1])
-        self.assertEqual(browser.value("[state.query, $('looks-list').querySelector('[aria-current=true]').children[0].textContent]"), [11, found[1][1]])
+        self.assertEqual(browser.value("[state.query, "
+                                       "$('looks-list').querySelector('[aria-current=true]').children[0].textContent]"),
+                         [11, found[1][1]])
         browser.run("pickQuery(11)")
         self.assertTrue(browser.value("$('looks').hidden"))
 
@@ -505,11 +536,13 @@ class Page(unittest.TestCase):
         browser.run(CELL, 5, 2)
         browser.move(*browser.run(CELL, 5, 2), click=True)
         said = browser.value(text)
-        files = fixtures.matrices("-m", "tiny", "-s", LILY, "--layer", "2", "--head", "3", "--show", "pattern,dots,scores")
+        files = fixtures.matrices("-m", "tiny", "-s", LILY, "--layer", "2", "--head", "3", "--show",
+                                  "pattern,dots,scores")
         value = {kind: files[f"blocks.2.attn.{kind}.head3"][5] for kind in ["pattern", "dots", "scores"]}
         number = lambda x: browser.run("return numberText(Math.fround(arguments[0]), 0)", x)
         for part in [f"(2): {number(value['pattern'][3])}", f"(32 terms) = {number(value['dots'][3])}",
-                     f"score = {number(value['dots'][3])} × 0.176777 = {number(value['scores'][3])}", "over the 6 keys seen", f"= {number(value['pattern'][3])}"]:
+                     f"score = {number(value['dots'][3])} × 0.176777 = {number(value['scores'][3])}",
+                     "over the 6 keys seen", f"= {number(value['pattern'][3])}"]:
             self.assertIn(part, said)
         e, total = map(float, re.search(r"seen: ([\d.e+-]+) / ([\d.e+-]+) =", said).groups())
         self.assertAlmostEqual(e / total, value["pattern"][3], delta=1e-3)
@@ -520,37 +553,44 @@ class Page(unittest.TestCase):
         self.open("little", "-m", "tiny", "-s", LILY, "--show", "pattern", at="#layer=2&head=3")
         browser.run("heat.point(5, 2); heat.onPick(5)")
         self.assertIn("run --show pattern,q,k,dots,scores", browser.value(text))
-        self.open("alibi", "-m", "tests/golden/checkpoints/bloom-a", "--ids", "1,2,3,4,5", "--show", "pattern,dots,scores")
+        self.open("alibi", "-m", "tests/golden/checkpoints/bloom-a", "--ids", "1,2,3,4,5", "--show",
+                  "pattern,dots,scores")
         browser.run("heat.point(4, 1); heat.onPick(4)")
         self.assertIn("by scaling and what is added to it", browser.value(text))
 
     # ---- to take along
 
     def figure(self, script):
-        return browser.post("/execute/async", script="const done = arguments[0]; (async () => { " + script + " })().then(done, (e) => done(String(e)));", args=[])
+        return browser.post("/execute/async", script="const done = arguments[0]; (async () => { " + script +
+                            " })().then(done, (e) => done(String(e)));", args=[])
 
     def test_a_head_is_copied(self):
         browser.devtools("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
         self.open("copied", "-m", "tiny", "-s", LILY, at="#layer=2&head=3")
-        rows = fixtures.cli("run", "-m", "tiny", "-s", LILY, "--layer", "2", "--head", "3", "--show", "pattern", "--format", "csv").decode()
+        rows = fixtures.cli("run", "-m", "tiny", "-s", LILY, "--layer", "2", "--head", "3", "--show", "pattern",
+                            "--format", "csv").decode()
         for ending, said in [("csv", "CSV"), ("svg", "SVG")]:
             browser.click("#copy-" + ending)
-            self.assertTrue(browser.until(f"$('copy-says').textContent === 'The {said} is on the clipboard.'"), browser.value("$('copy-says').textContent"))
+            self.assertTrue(browser.until(f"$('copy-says').textContent === 'The {said} is on the clipboard.'"),
+                            browser.value("$('copy-says').textContent"))
             copied = self.figure("return navigator.clipboard.readText();")
             if ending == "csv":
                 want, got = [list(csv.reader(io.StringIO(t))) for t in (rows, copied)]
                 self.assertEqual([r[0] for r in got], [r[0] for r in want])
                 self.assertEqual(got[0], want[0])
-                self.assertEqual([[f32(float(x)) for x in r[1:]] for r in got[1:]], [[f32(float(x)) for x in r[1:]] for r in want[1:]])
+                self.assertEqual([[f32(float(x)) for x in r[1:]] for r in got[1:]],
+                                 [[f32(float(x)) for x in r[1:]] for r in want[1:]])
             else:
                 drawing = xml.etree.ElementTree.fromstring(copied)
                 texts = [e.text for e in drawing.iter("{http://www.w3.org/2000/svg}text")]
                 for label in ["Attention pattern, layer 2, head 3", "Lily", "·park"]:
                     self.assertIn(label, texts)
                 n = browser.value("heat.rows")
-                cells = [e for e in drawing.iter("{http://www.w3.org/2000/svg}rect") if e.get("width") == str(browser.value("heat.cell"))]
+                cells = [e for e in drawing.iter("{http://www.w3.org/2000/svg}rect")
+                         if e.get("width") == str(browser.value("heat.cell"))]
                 self.assertEqual(len(cells), n * (n + 1) // 2)
-                self.assertEqual({e.get("fill") for e in cells}, set(browser.value("Array.from({ length: heat.rows * heat.cols }, (_, i) => "
+                self.assertEqual({e.get("fill") for e in cells},
+                                 set(browser.value("Array.from({ length: heat.rows * heat.cols }, (_, i) => "
                     "heat.shade.pixel(Math.floor(i / heat.cols), i % heat.cols)).filter(Boolean).map(cssColour)")))
         browser.click("#copy-png")
         self.assertTrue(browser.until("$('copy-says').textContent === 'The PNG is on the clipboard.'"))
@@ -559,7 +599,8 @@ class Page(unittest.TestCase):
             context.drawImage(image, 0, 0);
             const [x, y] = [MARGIN + heat.left + 0.2 * heat.cell, MARGIN + 2 * TITLE + heat.top + 0.2 * heat.high];
             return [[image.width, image.height], cssColour(new Uint32Array(context.getImageData(x * SHARPER, y * SHARPER, 1, 1).data.buffer)[0])];""")
-        self.assertEqual([size, dot], [browser.value("[figureOfHead()].map((f) => [Math.ceil(f.width * SHARPER), Math.ceil(f.height * SHARPER)])[0]"), "#08285a"])
+        self.assertEqual([size, dot], [browser.value("[figureOfHead()].map((f) => [Math.ceil(f.width * SHARPER), "
+                                                     "Math.ceil(f.height * SHARPER)])[0]"), "#08285a"])
 
     def test_a_large_head_is_copied_as_an_image(self):
         self.open("image", "-m", fixtures.wide(), "-s", PROSE + PROSE[:20])
@@ -572,7 +613,8 @@ class Page(unittest.TestCase):
         browser.devtools("Browser.setDownloadBehavior", behavior="allow", downloadPath=fixtures.dir)
         browser.run("Object.defineProperty(navigator, 'clipboard', { value: undefined }); $('copy-csv').click()")
         path = fixtures.path("Attention-pattern-layer-0-head-0.csv")
-        self.assertTrue(browser.until("$('copy-says').textContent === 'Saved as Attention-pattern-layer-0-head-0.csv.'"))
+        self.assertTrue(
+            browser.until("$('copy-says').textContent === 'Saved as Attention-pattern-layer-0-head-0.csv.'"))
         self.assertTrue(browser.until("true") and any(os.path.exists(path) or time.sleep(0.05) for _ in range(100)))
         self.assertEqual([u for u in browser.requests() if not u.startswith(("file:", "blob:"))], [])
 
@@ -596,7 +638,8 @@ class Page(unittest.TestCase):
                 self.assertEqual(browser.value("document.documentElement.scrollWidth"), 390)
 
     def test_light_and_dark_can_be_read(self):
-        pairs = [["ink", "paper"], ["ink", "panel"], ["ink", "field"], ["ink", "bar"], ["soft", "paper"], ["soft", "panel"],
+        pairs = [["ink", "paper"], ["ink", "panel"], ["ink", "field"], ["ink", "bar"], ["soft", "paper"],
+                 ["soft", "panel"],
                  ["on-accent", "accent"], ["accent", "panel"], ["accent", "field"]]
         self.open("life", "-s", LIFE)
         for theme in ["light", "dark"]:
@@ -605,7 +648,8 @@ class Page(unittest.TestCase):
             for pair, ratio in zip(pairs, browser.run(CONTRAST, pairs)):
                 self.assertGreaterEqual(ratio, 4.5, f"{pair} in the {theme} theme")
         browser.click("#theme")
-        self.assertEqual(browser.value("document.documentElement.dataset.theme"), "light")      # whatever the system's theme is
+        # whatever the system's theme is
+        self.assertEqual(browser.value("document.documentElement.dataset.theme"), "light")
 
     def test_everything_has_a_name(self):
         for args in [["-s", LIFE], ["-m", "models/stacked", "-s", LAMP],
@@ -632,16 +676,19 @@ class Page(unittest.TestCase):
         left, top, right, below = browser.value("""['overview', 'ranking', 'head', 'lines'].map((id) => $(id).getBoundingClientRect())
             .flatMap((box, i) => i < 2 ? [] : [box.left - $('overview').getBoundingClientRect().right, box.top]).map(Math.round)""")
         self.assertEqual([left > 0, right > 0, top < below], [True, True, True])
-        self.assertTrue(browser.value("$('ranking').getBoundingClientRect().top - $('overview').getBoundingClientRect().bottom < 20"))
+        self.assertTrue(browser.value("$('ranking').getBoundingClientRect().top - "
+                                      "$('overview').getBoundingClientRect().bottom < 20"))
 
     def test_heads_say_their_names_once(self):
         self.open("names", "-m", "tiny", "-s", LILY, "--ablations")
-        self.assertEqual(browser.value("[...$('heads').querySelectorAll('button')].filter((b) => b.title || !b.ariaLabel).length"), 0)
+        self.assertEqual(browser.value("[...$('heads').querySelectorAll('button')].filter((b) => b.title || "
+                                       "!b.ariaLabel).length"), 0)
         browser.point("#heads button[aria-label^='layer 1, head 2']")
         self.assertTrue(browser.until("!tip.hidden && tip.textContent.startsWith('layer 1, head 2: KL ')"))
 
     def test_a_long_token_leaves_room_for_lines(self):
-        vocab, long = fixtures.write("long.json", json.dumps({"a": 0, "Donaudampfschifffahrt" * 6: 1})), "Donaudampfschifffahrt" * 6
+        vocab, long = fixtures.write("long.json",
+                                     json.dumps({"a": 0, "Donaudampfschifffahrt" * 6: 1})), "Donaudampfschifffahrt" * 6
         model = fixtures.path("longword")
         fixtures.cli("init", "-o", model, "--vocab", vocab, "--n-layer", "1", "--n-head", "2", "--d-model", "8")
         for width in [1280, 390]:
@@ -655,15 +702,20 @@ class Page(unittest.TestCase):
         browser.run("heat.resize(3)")                               # what is scrolled on a screen cannot be on paper
         before = browser.value("[heat.width, vector.width, heat.cell]")
         browser.run("layOutFor(true)")
-        self.assertEqual(browser.value("[heat, vector].filter((v) => v.width > 680 || v.host.scrollWidth > v.host.clientWidth).length"), 0)
-        self.assertEqual(browser.value("[$('pairs'), $('heads'), $('ranking-body')].filter((e) => e.scrollWidth > 680).length"), 0)
+        self.assertEqual(browser.value("[heat, vector].filter((v) => v.width > 680 || v.host.scrollWidth > "
+                                       "v.host.clientWidth).length"), 0)
+        self.assertEqual(browser.value("[$('pairs'), $('heads'), "
+                                       "$('ranking-body')].filter((e) => e.scrollWidth > 680).length"), 0)
         browser.run("layOutFor(false)")
-        self.assertTrue(browser.until(f"JSON.stringify([heat.width, vector.width, heat.cell]) === '{json.dumps(before, separators=(',', ':'))}'"))
+        self.assertTrue(browser.until(f"JSON.stringify([heat.width, vector.width, "
+                                      f"heat.cell]) === '{json.dumps(before, separators=(',', ':'))}'"))
         for size in [[8.27, 11.69], [8.5, 11]]:
-            paper = base64.b64decode(browser.devtools("Page.printToPDF", paperWidth=size[0], paperHeight=size[1])["data"])
+            paper = base64.b64decode(browser.devtools("Page.printToPDF", paperWidth=size[0],
+                                                      paperHeight=size[1])["data"])
             with open(fixtures.path("paper.pdf"), "wb") as f:
                 f.write(paper)
-            text = subprocess.run(["pdftotext", fixtures.path("paper.pdf"), "-"], capture_output=True, check=True).stdout.decode()
+            text = subprocess.run(["pdftotext", fixtures.path("paper.pdf"), "-"], capture_output=True,
+                                  check=True).stdout.decode()
             for number in range(96, 128):
                 self.assertIn(str(number), re.sub(r"\s", "", text))
 
@@ -719,7 +771,8 @@ class Page(unittest.TestCase):
         self.assertFalse(browser.value("$('merge').disabled"))
 
     def test_a_matrix_without_tokens(self):
-        fixtures.cli("run", "-m", "models/stacked", "-s", LAMP, "--show", "pattern", "--format", "npy", "-o", fixtures.path("dump"))
+        fixtures.cli("run", "-m", "models/stacked", "-s", LAMP, "--show", "pattern", "--format", "npy", "-o",
+                     fixtures.path("dump"))
         self.page = fixtures.path("plot.html")
         fixtures.cli("plot", fixtures.path("dump/blocks.2.attn.pattern.npy"), "-o", self.page)
         browser.open(self.page)
@@ -731,12 +784,14 @@ class Page(unittest.TestCase):
         self.page = fixtures.path(name + ".html")
         fixtures.cli(*args, "-o", self.page)
         browser.open(self.page)
-        return browser.value("[$('about').textContent, heat.rowAxis, heat.colAxis, $('value').textContent, $('lines').hidden]")
+        return browser.value("[$('about').textContent, heat.rowAxis, heat.colAxis, $('value').textContent, "
+                             "$('lines').hidden]")
 
     def test_rows_that_are_no_tokens(self):
         red, big = "Lily lost her red ball", "Lily lost her big ball"
         says = "Point at a cell: rows are layers, columns heads."
-        patch = ["patch", "-m", "tiny", "-s", red, "--from", big, "--metric", 'logprob(".")', "--what", "context", "--over"]
+        patch = ["patch", "-m", "tiny", "-s", red, "--from", big, "--metric", 'logprob(".")', "--what",
+                 "context", "--over"]
         self.assertEqual(self.plain("patch", *patch, "layer,head"), ["tiny · 1 matrix", "layers", "heads", says, True])
         self.assertTrue(self.hover(1, 2).startswith("L1 (1), H2 (2): "))
         browser.run("heat.onPick(5)")                               # a row that no list of tokens has
@@ -754,7 +809,8 @@ class Page(unittest.TestCase):
         browser.open(self.page)
         self.assertTrue(self.hover(0, 1).endswith(": nan"))
         self.assertTrue(self.hover(1, 0).endswith(": −∞"))
-        self.assertEqual(browser.value("[heat.shade.pixel(0, 1) === heat.shade.none, heat.shade.pixel(1, 0)]"), [True, 0])
+        self.assertEqual(browser.value("[heat.shade.pixel(0, 1) === heat.shade.none, heat.shade.pixel(1, 0)]"),
+                         [True, 0])
         self.assertIn("1 not a number", browser.value("$('legend').textContent"))
         self.assertIn("1 of −∞, left blank", browser.value("$('legend').textContent"))
 
@@ -777,8 +833,10 @@ class Page(unittest.TestCase):
                "b.querySelector('rect').getBoundingClientRect(); return [e.left - box.left, e.top - box.top]; }}).map((p) => p[{}])"
         browser.until("heat.bands.corner.getAttribute('transform') === 'translate(600,700)'")
         self.assertEqual([browser.run(seen.format(i)) for i in (0, 1)], [[-600, 0, 0], [0, -700, 0]])
-        self.assertEqual(browser.value("heat.cellAt({ clientX: $('matrix').getBoundingClientRect().x + 5, clientY: 400 })"), [-1, -1])
-        self.assertTrue(browser.value("heat.point(40, 40), heat.reveal(), document.querySelectorAll('.pointed').length === 4"))
+        self.assertEqual(browser.value("heat.cellAt({ clientX: $('matrix').getBoundingClientRect().x + 5, "
+                                       "clientY: 400 })"), [-1, -1])
+        self.assertTrue(browser.value("heat.point(40, 40), heat.reveal(), "
+                                      "document.querySelectorAll('.pointed').length === 4"))
 
     def test_lines_have_the_colour_of_their_sign(self):
         self.open("dots", "-s", LIFE, "--show", "dots,pattern", at="#layer=0&head=0&kind=attn.dots")
@@ -789,7 +847,8 @@ class Page(unittest.TestCase):
         self.assertEqual(len(set(both.values())), 2)
 
     def test_an_address_leads_back(self):
-        self.open("kinds", "-m", "models/stacked", "-s", LAMP, "--show", "pattern,scores", at="#layer=1&head=2&kind=attn.scores")
+        self.open("kinds", "-m", "models/stacked", "-s", LAMP, "--show", "pattern,scores",
+                  at="#layer=1&head=2&kind=attn.scores")
         self.assertEqual(browser.value("[state.kind, state.layer, state.head]"), ["attn.scores", 1, 2])
         browser.run("pickQuery(3)")
         browser.run("$('kind').value = 'attn.pattern'; $('kind').dispatchEvent(new Event('change'))")
@@ -804,7 +863,8 @@ class Page(unittest.TestCase):
 
     def test_predictions_that_are_no_numbers(self):
         model = fixtures.path("nan")
-        fixtures.cli("init", "-o", model, "--vocab", "data/life-vocab.json", "--n-layer", "1", "--n-head", "2", "--d-model", "4",
+        fixtures.cli("init", "-o", model, "--vocab", "data/life-vocab.json", "--n-layer", "1", "--n-head", "2",
+                     "--d-model", "4",
                      "--d-head", "2", "--d-value", "2", "--unembed", "true", "--draw",
                      "embed:normal(0,1e10) q:normal(0,1e10) k:normal(0,1e10) v:rand")
         self.open("nan", "-m", model, "-s", "Life is short", "--ablations", "--show", "pattern,lens")
@@ -830,29 +890,37 @@ class Page(unittest.TestCase):
     def test_nothing_stays_english(self):
         """After each thing that one can do; an English page is told from it by the same means."""
         for lang in "zh", "en":
-            args = ["-m", "tiny", "-s", LILY, "--show", "pattern,context,lens,q,k,dots,scores,embed", "--ablations", "--edit", "L0H1 *= 0.5", "--lang", lang]
+            args = ["-m", "tiny", "-s", LILY, "--show", "pattern,context,lens,q,k,dots,scores,embed", "--ablations",
+                    "--edit", "L0H1 *= 0.5", "--lang", lang]
             self.open("lang-" + lang, *args)
             self.assertEqual(browser.value("document.documentElement.lang"), lang)
             names = set()
             found = fixtures.english(browser, names)
-            for deed in ["change({ layer: 2, head: 1, without: true })", "$('table').open = true; drawTable()", "change({ hideFirst: true, allLines: true })",
-                         "change({ merge: true })", "change({ merge: false, scale: 'log' })", "change({ scale: 'row' })", "change({ kind: 'attn.dots' })",
-                         "change({ kind: 'attn.scores', scale: 'auto', hideFirst: false })", "change({ vectorKind: 'embed' })", "change({ theme: 'dark' })",
-                         "change({ kind: 'attn.pattern', theme: 'light' }); heat.point(5, 2); heat.onPick(5)", "change({ tab: 'lens' }); lens.at(1, 2).focus()",
+            for deed in ["change({ layer: 2, head: 1, without: true })", "$('table').open = true; drawTable()",
+                         "change({ hideFirst: true, allLines: true })",
+                         "change({ merge: true })", "change({ merge: false, scale: 'log' })",
+                         "change({ scale: 'row' })", "change({ kind: 'attn.dots' })",
+                         "change({ kind: 'attn.scores', scale: 'auto', hideFirst: false })",
+                         "change({ vectorKind: 'embed' })", "change({ theme: 'dark' })",
+                         "change({ kind: 'attn.pattern', theme: 'light' }); heat.point(5, 2); heat.onPick(5)",
+                         "change({ tab: 'lens' }); lens.at(1, 2).focus()",
                          "change({ tab: 'attention' }); heat.point(2, 5); heat.onPick(2)", "vector.point(1, 1)",
                          "showTip(describeCell(2, 5) + describeCell(5, 2) + describeNumber(1, 2), 9, 9)"]:
                 browser.run(deed)
                 found |= fixtures.english(browser, names)
             if lang == "zh":
                 self.assertEqual(found, set())
-                self.assertEqual(browser.value("saveFile(new Blob(['']), 'svg')"), "已保存为 Attention-pattern-layer-2-head-1.svg。")
+                self.assertEqual(browser.value("saveFile(new Blob(['']), 'svg')"),
+                                 "已保存为 Attention-pattern-layer-2-head-1.svg。")
             else:
                 self.assertGreater(len(found), 100)
 
     def test_a_history_in_chinese(self):
         model, self.page = fixtures.path("history"), fixtures.path("history.html")
-        fixtures.cli("train", "-f", "cmd/README.md", "--vocab-size", "300", "--n-ctx", "32", "--n-layer", "1", "--n-head", "2", "--d-model", "16", "--steps", "2",
-                     "--batch", "2", "--seed", "7", "--watch-every", "1", "-s", "attention heads", "--show", "pattern", "-q", "-o", model)
+        fixtures.cli("train", "-f", "cmd/README.md", "--vocab-size", "300", "--n-ctx", "32", "--n-layer", "1",
+                     "--n-head", "2", "--d-model", "16", "--steps", "2",
+                     "--batch", "2", "--seed", "7", "--watch-every", "1", "-s", "attention heads", "--show", "pattern",
+                     "-q", "-o", model)
         fixtures.cli("plot", model + "/watch", "--lang", "zh", "-o", self.page)
         browser.open(self.page)
         browser.run("document.querySelector('canvas').dispatchEvent(new PointerEvent('pointermove'))")
@@ -860,7 +928,8 @@ class Page(unittest.TestCase):
         self.assertEqual(browser.value(f"play.click() ?? {begun}"),         # before it moves on
                          [f"训练过程：{model}/watch", "停止", "层 0，头 0", "第 0 步"])
         self.assertIn("约 ", browser.value("says.textContent"))
-        self.assertEqual(browser.value("[...document.querySelectorAll('h2, .legend span')].map((e) => e.textContent.trim())"),
+        self.assertEqual(browser.value("[...document.querySelectorAll('h2, "
+                                       ".legend span')].map((e) => e.textContent.trim())"),
                          ["注意力权重", "0", "1", "被掩码遮住"])
         swatch = "document.querySelector('.legend .swatch').getContext('2d').getImageData(0, 0, 1, 1).data.join()"
         corner = "document.querySelector('figure canvas').getContext('2d').getImageData(1, 0, 1, 1).data.join()"

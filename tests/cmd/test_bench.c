@@ -1,5 +1,5 @@
-/* test_bench.c - the command bench, and the stages that tests/bench measures.  What they measure depends on the machine;
- * that it adds up can be tested. */
+/* test_bench.c - the command bench, and the stages that tests/bench measures.  What they measure depends on the
+ * machine; that it adds up can be tested. */
 #include "suites.h"
 
 #include "golden.h"

@@ -1,7 +1,6 @@
 "use strict";
 /* The head that is shown, to be taken along: as an SVG or a PNG of the whole matrix with its title and labels, as it is
- * coloured, or as the CSV that the program writes.  A browser that does not let a page write to the clipboard saves a
- * file. */
+ * coloured, or as the CSV that the program writes.  Where a browser keeps the clipboard from pages, a file is saved. */
 
 const RECTANGLES = 10000;               /* a matrix with more cells is an image */
 const SHARPER = 2;                      /* pixels of a PNG to one of the page */

@@ -9,8 +9,7 @@ let explained = null;
 const shownWeight = (r, c) => heat.shade.m.hidden(r, c) ? 0 : heat.shade.m.at(r, c);
 
 /* What is said of a weight: { weight, terms: pairs of q and k, dot, scale, more: what is added or done before the
- * softmax, score, sum: of e^score over the keys seen, seen: how many } of which any may be missing, or { says }
- * instead. */
+ * softmax, score, sum: of e^score over the keys seen, seen: how many } of which any may be missing; or { says }. */
 function weightParts(r, c) {
     const { layer, head } = state, of = (part) => page.sheets.find((s) => s.part === part && s.layer === layer);
     const whole = (sheet) => sheet && sheet.matrix(nthOf(sheet, head)), [q, k] = [of("query"), of("key")];

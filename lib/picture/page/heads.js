@@ -1,6 +1,5 @@
 "use strict";
-/* Several heads at once: the lines of all heads of a layer in their colours, and where all heads look from one
- * token. */
+/* Several heads at once: the lines of all heads of a layer in their colours, and where all look from one token. */
 
 const MOST_LOOKS = 8;                   /* heads that are listed */
 

@@ -1,6 +1,5 @@
 "use strict";
-/* Unpacks what was deflated (RFC 1951), at once: a browser's own streams give it later, when the page has been
- * drawn. */
+/* Unpacks what was deflated (RFC 1951), at once: a browser's own streams give it when the page has been drawn. */
 
 /* Where a length or a distance begins, and how many bits more it has. */
 function basesOf(first, n, bitsOf) {

@@ -1,6 +1,5 @@
 "use strict";
-/* What heads do: how much of its attention each gives to which keys, as the command heads counts it, in a table that
- * sorts. */
+/* What heads do: how much of its attention each gives to which keys, as the command heads counts it, as a table. */
 
 let SHARES = page.ranking?.scores ?? [];
 
@@ -91,8 +90,7 @@ class Ranking {
     }
 }
 
-/* The head with the clearest role, with which the program's first screen begins, too; without one, the first of the last
- * layer. */
+/* The head with the clearest role, which the program shows first, too; without one, the first of the last layer. */
 function tellingPlace() {
     const ranks = rankHeads(), named = ranks.filter((r) => r.most >= 0), share = (r) => r.shares[r.most];
     const best = named.length ? named.reduce((a, b) => share(b) > share(a) ? b : a)

@@ -21,10 +21,10 @@ enum { SENTENCES = 100, SHORTEST = 8, LONGEST = 32, STEPS = 64 /* tokens after a
 
 /* What is measured.  n: tokens of the text, or of that before the next token, or sentences. */
 enum work { TEXT, NEXT, MANY };
-static const struct row { enum work work; size_t n; bool bf16; } rows[] = {
-    {TEXT, 32, false}, {TEXT, 128, false}, {TEXT, 512, false}, {TEXT, 1024, false},
-    {TEXT, 32, true}, {TEXT, 128, true}, {TEXT, 512, true}, {TEXT, 1024, true},
-    {NEXT, 128, false}, {NEXT, 900, false}, {MANY, SENTENCES, false}};
+static const struct row { size_t n; enum work work; bool bf16; } rows[] = {
+    {32, TEXT, false}, {128, TEXT, false}, {512, TEXT, false}, {1024, TEXT, false},
+    {32, TEXT, true}, {128, TEXT, true}, {512, TEXT, true}, {1024, TEXT, true},
+    {128, NEXT, false}, {900, NEXT, false}, {SENTENCES, MANY, false}};
 enum { ROWS = sizeof rows / sizeof *rows, COUNTS = 2, SAMPLES = 1001, LEAST = 3 };
 
 struct measured { const struct row *of; int threads; size_t tokens, runs; double seconds; char what[48]; };
@@ -79,8 +79,8 @@ static int start(struct pass *p, const struct row *of, int threads, const struct
         p->tokens += p->seq[i].T;
     }
     const size_t ids = p->before ? p->room : p->tokens;
-    p->ids = calloc(ids, sizeof *p->ids);
-    if (!p->seq || !p->ids)
+    p->ids = p->seq && ids ? calloc(ids, sizeof *p->ids) : NULL;
+    if (!p->ids)
         return attn_no_memory(err, NULL, "for %zu tokens", ids);
     for (size_t i = 0; i < ids; i++)
         p->ids[i] = (int32_t)(i * 7919 % info->V);

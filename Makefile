@@ -272,6 +272,9 @@ $(B)/engine.wasm: $(engine_o) $(E)/flags
 ifneq ($(filter yes,$(engine))$(if $(filter no,$(engine)),,$(wildcard $(B)/engine.wasm)),)
 $(B)/engine.z: $(tools)/deflate $(B)/engine.wasm
 	$(call do,PACK $@) $(tools)/deflate <$(B)/engine.wasm >$@.new && mv $@.new $@
+else ifneq ($(if $(filter release,$(flavour))$(filter no,$(engine)),,$(wildcard $(build)/release/engine.z)),)
+$(B)/engine.z: $(build)/release/engine.z        # it is the same in each flavour
+	@mkdir -p $(@D) && cp $< $@
 else
 $(B)/engine.z:
 	@mkdir -p $(@D) && : >$@

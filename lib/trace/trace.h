@@ -15,6 +15,12 @@
 
 enum { ATTN_NAME_MAX = 48 };            /* "blocks.18446744073709551615.attn.pattern" fits */
 
+/* Which part a model must have for it to announce an activation; MLP_APART: both. */
+enum attn_act_needs { ATTN_NEEDS_ANY, ATTN_NEEDS_POSITIONS, ATTN_NEEDS_NORM1, ATTN_NEEDS_OUT, ATTN_NEEDS_APART,
+                      ATTN_NEEDS_MLP, ATTN_NEEDS_MID, ATTN_NEEDS_NORM2, ATTN_NEEDS_GATE, ATTN_NEEDS_MLP_APART,
+                      ATTN_NEEDS_FINAL, ATTN_NEEDS_UNEMBED };
+enum attn_act_needs attn_act_needs(int act);
+
 /* Which activations a model announces. */
 struct attn_hook_points { size_t L, H, Hkv; bool has[ATTN_ACTS]; };
 

@@ -119,9 +119,14 @@ size_t attn_act_heads(const struct attn_hook_points *s, int act)
     return rows[act].heads == HEADS_H ? s->H : rows[act].heads == HEADS_HKV ? s->Hkv : 0;
 }
 
-bool attn_act_kv(int act)
+bool attn_act_kv_heads(int act)
 {
     return rows[act].heads == HEADS_HKV;
+}
+
+bool attn_act_of_keys(int act)
+{
+    return rows[act].rows == ROWS_TK;
 }
 
 bool attn_act_derived(int act)
@@ -155,8 +160,8 @@ int attn_act_shape(size_t shape[3], const struct attn_info *m, int act, size_t T
 {
     int n = 0;
     if (rows[act].heads != HEADS_NONE)
-        shape[n++] = rows[act].heads == HEADS_HKV ? m->Hkv : m->H;
-    shape[n++] = rows[act].rows == ROWS_TK ? Tk : T;
+        shape[n++] = attn_act_kv_heads(act) ? m->Hkv : m->H;
+    shape[n++] = attn_act_of_keys(act) ? Tk : T;
     shape[n++] = columns(m, act, Tk);
     return n;
 }
@@ -256,7 +261,7 @@ bool attn_trace_wants_all(const struct attn_trace *t, int act, int layer)
 
 bool attn_trace_is_shown(const struct attn_probe *p, bool cross)
 {
-    return !cross || p->seq == (attn_act_kv(p->act) ? 1 : 0);
+    return !cross || p->seq == (attn_act_of_keys(p->act) ? 1 : 0);
 }
 
 /* An observer that fails without saying why still ends the run. */

@@ -163,9 +163,10 @@ static void put_field(struct attn_out *o, const struct attn_table *t, const stru
 }
 
 /* cell NULL: the line of names. */
-static void put_line(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell)
+static void put_csv(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell, size_t row)
 {
     const char *before = "";
+    (void)row;
     for (size_t i = 0; i < t->columns; i++) {
         if (!in_csv(&t->column[i]))
             continue;
@@ -320,8 +321,9 @@ static int put_text(struct attn_out *o, struct attn_datum *cell, const struct at
 }
 
 /* cell NULL: the headings and the line below them, which says on which side a column stands. */
-static void put_markdown(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell)
+static void put_markdown(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell, size_t row)
 {
+    (void)row;
     for (size_t i = 0; i < t->columns; i++) {
         const struct attn_column *c = &t->column[i];
         char text[NUMBER];
@@ -343,13 +345,31 @@ static void put_markdown(struct attn_out *o, const struct attn_table *t, const s
     attn_out_str(o, cell ? "" : "|\n");
 }
 
-/* ---- all of them ------------------------------------------------------------------------- */
-
 static void put_ndjson(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell, size_t row)
 {
+    if (!cell)
+        return;
     put_object(o, t, cell, row);
     attn_out_char(o, '\n');
 }
+
+/* ---- all of them ------------------------------------------------------------------------- */
+
+/* line: writes a row, or with cell NULL what stands before the rows; NULL: they are measured first. */
+static const struct format {
+    const char *name;
+    void (*line)(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell, size_t row);
+} formats[] = {{"text", NULL}, {"ndjson", put_ndjson}, {"csv", put_csv}, {"tidy", put_csv}, {"md", put_markdown}};
+
+static const struct format *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (!strcmp(name, formats[i].name))
+            return &formats[i];
+    return NULL;
+}
+
+bool attn_table_writes(const char *format) { return find(format) != NULL; }
 
 static int new_row(struct attn_datum **cell, const struct attn_table *t, struct attn_err *err)
 {
@@ -357,37 +377,16 @@ static int new_row(struct attn_datum **cell, const struct attn_table *t, struct 
     return *cell ? ATTN_OK : attn_no_memory(err, NULL, "for a table of %zu columns", t->columns);
 }
 
-bool attn_table_writes(const char *format)
-{
-    static const char *const formats[] = {"text", "ndjson", "csv", "tidy", "md"};
-    bool is = false;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        is |= !strcmp(format, formats[i]);
-    return is;
-}
-
 int attn_table_write(struct attn_out *o, const struct attn_table *t, const char *format, struct attn_err *err)
 {
+    const struct format *f = find(format);
     struct attn_datum *cell;
-    bool md = !strcmp(format, "md"), ndjson = !strcmp(format, "ndjson"), text = !strcmp(format, "text");
+    assert(f);
     int rc = new_row(&cell, t, err);
-    if (rc)
-        return rc;
-    if (text)
+    if (!rc && !f->line)
         rc = put_text(o, cell, t, err);
-    else if (md)
-        put_markdown(o, t, NULL);
-    else if (!ndjson)
-        put_line(o, t, NULL);
-    for (size_t i = 0; i < t->rows && !text; i++) {
-        row_of(cell, t, i);
-        if (md)
-            put_markdown(o, t, cell);
-        else if (ndjson)
-            put_ndjson(o, t, cell, i);
-        else
-            put_line(o, t, cell);
-    }
+    for (size_t i = 0; i <= t->rows && f->line && !rc; i++)
+        f->line(o, t, i ? row_of(cell, t, i - 1) : NULL, i - 1);
     free(cell);
     return rc;
 }
@@ -401,7 +400,6 @@ int attn_table_objects(struct attn_out *o, const struct attn_table *t, const cha
         attn_out_printf(o, "%s%s", i ? "," : "", i ? between : first);
         put_object(o, t, row_of(cell, t, i), i);
     }
-    if (!rc)
-        free(cell);
+    free(cell);
     return rc;
 }

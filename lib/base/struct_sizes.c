@@ -9,7 +9,7 @@ static const struct { const char *name; size_t size; } sizes[] = {
     SIZE(ablate_opts), SIZE(ablated), SIZE(ablated_metric), SIZE(attend_opts), SIZE(attention),
     SIZE(attribute_opts), SIZE(batch_estimate), SIZE(batch_grid), SIZE(batch_option), SIZE(batch_opts),
     SIZE(batch_state), SIZE(compared), SIZE(contrast_field), SIZE(contrast_file), SIZE(contrast_opts),
-    SIZE(contrast_token), SIZE(contrast_weight), SIZE(contrasted), SIZE(cost), SIZE(diff_added),
+    SIZE(contrast_token), SIZE(contrast_type), SIZE(contrast_weight), SIZE(contrasted), SIZE(cost), SIZE(diff_added),
     SIZE(diff_counts), SIZE(diff_near),
     SIZE(diff_next), SIZE(diff_opts), SIZE(diff_row), SIZE(dump_array), SIZE(editor_opts), SIZE(encode_opts), SIZE(err),
     SIZE(explain_opts), SIZE(format), SIZE(growth_opts), SIZE(head_score), SIZE(heads_opts), SIZE(heads_state),

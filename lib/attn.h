@@ -215,23 +215,62 @@ size_t attn_text_ready(const char *text, size_t len, const char *stop, bool *sto
 
 /* ---- activations and observers --------------------------------------------------------- */
 
-/* In the order of the forward pass. */
-enum attn_act {
-    ATTN_ACT_EMBED, ATTN_ACT_POS_EMBED,
-    ATTN_ACT_RESID_PRE, ATTN_ACT_NORM1, ATTN_ACT_Q, ATTN_ACT_K, ATTN_ACT_V,
-    ATTN_ACT_DOTS, ATTN_ACT_SCORES, ATTN_ACT_PATTERN, ATTN_ACT_CONTEXT, ATTN_ACT_OUT, ATTN_ACT_ADDED,
-    ATTN_ACT_RESID_MID, ATTN_ACT_NORM2, ATTN_ACT_MLP_PRE, ATTN_ACT_MLP_LINEAR, ATTN_ACT_MLP_POST,
-    ATTN_ACT_MLP_OUT, ATTN_ACT_MLP_ADDED, ATTN_ACT_RESID_POST,
-    ATTN_ACT_NORM_FINAL, ATTN_ACT_LOGITS,
-    /* Derived from those above, for those who ask for them.  Nothing reads them, so they cannot be edited. */
-    ATTN_ACT_RESULT, ATTN_ACT_NORMS, ATTN_ACT_ROLLOUT, ATTN_ACT_LENS,
-    ATTN_ACT_MASK, ATTN_ACT_MASK_INF, ATTN_ACT_DIVISORS,
-    ATTN_ACTS, ATTN_ACT_DERIVED = ATTN_ACT_RESULT       /* the first of these */
-};
+/* Activations, in the order of the forward pass: ROW(id, name, heads, rows, columns, needs, title, help).  "blocks.*."
+ * is any block; a model without the part that it needs does not have it; help NULL: its title says all.  From RESULT
+ * on they are derived from those above, for those who ask for them: nothing reads these, so they cannot be edited. */
+#define ATTN_ACT_ROWS(ROW) \
+    ROW(EMBED, "embed", NONE, T, D, ANY, "token embeddings", NULL) \
+    ROW(POS_EMBED, "pos_embed", NONE, T, D, POSITIONS, "position embeddings", NULL) \
+    ROW(RESID_PRE, "blocks.*.resid_pre", NONE, T, D, ANY, "residual stream before the block", NULL) \
+    ROW(NORM1, "blocks.*.norm1", NONE, T, D, NORM1, "input of attention", NULL) \
+    ROW(Q, "blocks.*.attn.q", H, T, DH, ANY, "queries", "queries, after rotary positions, where the model has them") \
+    ROW(K, "blocks.*.attn.k", HKV, TK, DH, ANY, "keys", "keys, after rotary positions, where the model has them") \
+    ROW(V, "blocks.*.attn.v", HKV, TK, DV, ANY, "values", NULL) \
+    ROW(DOTS, "blocks.*.attn.dots", H, T, TK, ANY, "dot products of queries and keys", \
+        "q.k, neither scaled nor masked") \
+    ROW(SCORES, "blocks.*.attn.scores", H, T, TK, ANY, "attention scores", "scaled and masked: -inf where hidden") \
+    ROW(PATTERN, "blocks.*.attn.pattern", H, T, TK, ANY, "attention pattern", \
+        "softmax of the scores: rows sum to 1, hidden keys are 0") \
+    ROW(CONTEXT, "blocks.*.attn.context", NONE, T, HDV, ANY, "context vectors", \
+        "the context vectors, always of all heads, side by side") \
+    ROW(OUT, "blocks.*.attn.out", NONE, T, D, OUT, "output of attention", \
+        "output of attention, after the output projection") \
+    ROW(ADDED, "blocks.*.attn.added", NONE, T, D, APART, "what attention adds to the stream", \
+        "what attention adds to the stream, where a norm or factor behind it makes that differ from its out") \
+    ROW(RESID_MID, "blocks.*.resid_mid", NONE, T, D, MID, "residual stream between attention and MLP", NULL) \
+    ROW(NORM2, "blocks.*.norm2", NONE, T, D, NORM2, "input of the MLP", NULL) \
+    ROW(MLP_PRE, "blocks.*.mlp.pre", NONE, T, M, MLP, "MLP before its nonlinearity", NULL) \
+    ROW(MLP_LINEAR, "blocks.*.mlp.linear", NONE, T, M, GATE, "MLP, linear branch", NULL) \
+    ROW(MLP_POST, "blocks.*.mlp.post", NONE, T, M, MLP, "MLP after its nonlinearity", NULL) \
+    ROW(MLP_OUT, "blocks.*.mlp.out", NONE, T, D, MLP, "output of the MLP", NULL) \
+    ROW(MLP_ADDED, "blocks.*.mlp.added", NONE, T, D, MLP_APART, "what the MLP adds to the stream", \
+        "what the MLP adds to the stream, where that differs from its out") \
+    ROW(RESID_POST, "blocks.*.resid_post", NONE, T, BLOCK, ANY, "residual stream after the block", NULL) \
+    ROW(NORM_FINAL, "norm_final", NONE, T, D, FINAL, "residual stream after the final norm", NULL) \
+    ROW(LOGITS, "logits", NONE, T, V, UNEMBED, "logits", NULL) \
+    ROW(RESULT, "blocks.*.attn.result", H, T, D, OUT, "part of each head in the output", \
+        "each head's part of attn.out") \
+    ROW(NORMS, "blocks.*.attn.norms", H, T, TK, ANY, "norms of the weighted values", \
+        "pattern times the norm of what each value adds to attn.out") \
+    ROW(ROLLOUT, "blocks.*.rollout", NONE, T, TK, ANY, "attention rollout", \
+        "0.5 mean pattern + 0.5 I, multiplied over the layers up to this one") \
+    ROW(LENS, "blocks.*.lens", NONE, T, V, UNEMBED, "logits of the residual stream", \
+        "the logits if the model ended with this layer; in a page, a table of the likeliest tokens") \
+    ROW(MASK, "blocks.*.attn.mask", NONE, T, TK, ANY, "attention mask", "which keys a query sees: 1 or 0") \
+    ROW(MASK_INF, "blocks.*.attn.mask_inf", NONE, T, TK, ANY, "attention mask, as added to scores", \
+        "the mask as it is added to scores: 0 or -inf") \
+    ROW(DIVISORS, "blocks.*.attn.divisors", H, T, ONE, ANY, "divisors of renormalising", \
+        "of --attention causal-renorm: what each row of weights is divided by")
+#define ATTN_ACT_ID(id, ...) ATTN_ACT_##id,
+enum attn_act { ATTN_ACT_ROWS(ATTN_ACT_ID) ATTN_ACTS, ATTN_ACT_DERIVED = ATTN_ACT_RESULT };
+#undef ATTN_ACT_ID
 /* How a list of activations selects this one in every layer: "pattern", or, where another has that last name, too,
  * "blocks.*.attn.out".  Returns buf. */
 enum { ATTN_ACT_TEXT = 48 };
 const char *attn_act_text(char buf[ATTN_ACT_TEXT], int act);
+/* Its shape and what it is: "[H,T,dh] queries, ...".  Returns buf. */
+enum { ATTN_ACT_HELP = 160 };
+const char *attn_act_help(char buf[ATTN_ACT_HELP], int act);
 /* The activation and layer of a whole name, as in "blocks.0.attn.pattern"; -1: it is no activation.  *layer is -1
  * outside the blocks. */
 int attn_act_find(const char *name, int *layer);

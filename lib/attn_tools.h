@@ -433,7 +433,8 @@ struct attn_diff_opts {
     const struct attn_model *model_a, *model_b; /* their weights help to find a cause; may be NULL */
     const struct attn_editor *editor_a; /* what edited the run of dump a; NULL: nothing */
     const struct attn_naming *naming;   /* which activations arrays of other names are; NULL: nobody says */
-    uint64_t reserved[2];
+    const struct attn_contrasted *contrast;     /* of two models: their types may be the cause; may be NULL */
+    uint64_t reserved[1];
 };
 /* Compares two dumps; b is the reference.  Arrays belong together that have the same name, or are the same activation:
  * by our names, by TransformerLens's, or by `naming`.  It is an error if no two belong together. */
@@ -445,6 +446,11 @@ void attn_diff_free(struct attn_diff *d);                           /* NULL is f
 const struct attn_diff_row *attn_diff_rows(const struct attn_diff *d, size_t *n);
 /* the first that differs; NULL: none does */
 const struct attn_diff_row *attn_diff_first(const struct attn_diff *d);
+/* By no more than rounding explains, whatever limits were asked for; and whether at[0] is a head. */
+bool attn_diff_is_rounding(const struct attn_diff_row *row);
+bool attn_diff_has_heads(const struct attn_diff_row *row);
+struct attn_diff_counts { size_t compared, differ, close, rounding; };
+struct attn_diff_counts attn_diff_count(const struct attn_diff *d);
 /* What a side, 0 or 1, calls the array of a row itself; NULL: it has none. */
 const char *attn_diff_name(const struct attn_diff *d, const struct attn_diff_row *row, int side);
 /* How the arrays of a row were read, where their shapes leave a choice; NULL: they leave none. */
@@ -526,6 +532,16 @@ struct attn_contrast_weight {
      * relative error; else 0. */
     double squares, squares_b;
 };
+/* Weights that have these types on the two sides: those that differ and were measured, and their relative error. */
+struct attn_contrast_type {
+    const char *dtype[2];
+    bool blocks[2];                     /* whether its numbers share scales: the side is quantised */
+    size_t weights, rounded[2];         /* rounded: those whose numbers on this side are the other's, rounded */
+    size_t same;                        /* those besides that do not differ, where the types do */
+    double squares, squares_b;          /* the sums over all of them */
+    double worst_relative;              /* the largest relative error of one, */
+    const char *worst;                  /* which is this; NULL: there is no error */
+};
 struct attn_contrasted {                /* lives as long as the contrast */
     bool config[2], weights[2];         /* whether a side has them */
     bool translated;                    /* fields have our own config.json's words, as the families differ */
@@ -539,6 +555,7 @@ struct attn_contrasted {                /* lives as long as the contrast */
     /* all, in the order of a's forward pass; those of b last */
     const struct attn_contrast_weight *weight; size_t weight_rows;
     size_t compared, differing;         /* weights that both have; those that differ, or are on one side alone */
+    const struct attn_contrast_type *type; size_t types;            /* in the order of their first weights */
 };
 struct attn_contrast;
 /* Whether the path, or the name if there is no such path, is one that a side may have; a directory of arrays may
@@ -549,6 +566,10 @@ int attn_contrast_new(struct attn_contrast **out, const char *a, const char *b, 
 void attn_contrast_free(struct attn_contrast *c);                   /* NULL is fine */
 const struct attn_contrasted *attn_contrast_result(const struct attn_contrast *c);
 bool attn_contrast_differs(const struct attn_contrasted *r);
+/* The relative error of such sums: the root mean square of a - b as a part of that of b; NaN: not measured. */
+double attn_contrast_relative(double squares, double squares_b);
+/* The first weight that differs and is quantised on one side alone, and that side; NULL: there is none. */
+const struct attn_contrast_weight *attn_contrast_quantised(const struct attn_contrasted *r, int *side);
 
 /* ---- languages ------------------------------------------------------------------------- */
 

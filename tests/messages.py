@@ -23,7 +23,7 @@ LIST, ALONE = re.compile(
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|#[ \t]*(?:define|include)\b(?:\\\n|[^\n])*|"(?:\\.|[^"\\])*"|'
                    r"'(?:\\.|[^'\\])'|\w+|\s+|.", re.S)
 # The texts that pages look up in tables: the titles of activations, and of scores that are shares what people read.
-TITLE = re.compile(r'\[ATTN_ACT_\w+\]\s*=\s*{\s*"[^"]*",\s*("[^"]*")')
+TITLE = re.compile(r'ROW\(\w+, "[^"]*", (?:\w+, ){4}("[^"]*")')
 SHARE = re.compile(r'{("\w+"), ("\w+"), ("[^{}]*"),\s*ATTN_SCORE_SHARE\b')
 CALL, STRING = re.compile(r"(?<![\w.])(?<!function )tr\("), re.compile(r'"((?:\\.|[^"\\])*)"(?:\s*\+\s*(?="))?')
 WORD = re.compile(r"[A-Za-z]{2}")
@@ -149,7 +149,7 @@ def main():
             else:
                 texts.setdefault(text, path)
                 pages.add(text)
-    for path in (Path("lib/trace/trace.c"), Path("lib/ask/scores.c")):
+    for path in (Path("lib/attn.h"), Path("lib/ask/scores.c")):
         of = list(texts_of_tables(path))
         found += [] if len(of) > 10 else [f"{path}: the rows of its table look otherwise than {Path(__file__).name} "
                                           f"knows them"]

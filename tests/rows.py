@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""rows.py - whether a row is all that it takes: for a kind of attention, a format, a family, a score, an activation
-function, a command and a language.
+"""rows.py - whether a row is all that it takes: for a kind of attention, a format, a family, a score, an activation,
+an activation function, a command and a language.
 
 Adds one of each to a copy of the tree, in the files that the row is made of and in no other, builds the program there,
 without optimisation, and looks for it in help, completions, refusals, sweeps and pages; and builds what computes in
@@ -44,6 +44,12 @@ ROWS = {
          '    {"probe-score", "probed", "help on scores", ATTN_SCORE_SHARE, self},\n'),
     ],
     "activation": [
+        ("lib/attn.h", '"MLP after its nonlinearity", NULL) \\\n',
+         '    ROW(MLP_PROBE, "blocks.*.mlp.probe", NONE, T, M, GATE, "a title", "help on activations") \\\n'),
+        ("lib/compute/block.c", "attn_pass_announce(p, ATTN_ACT_MLP_POST, &hidden, 0);\n",
+         "        attn_pass_announce(p, ATTN_ACT_MLP_PROBE, &hidden, 0);\n"),
+    ],
+    "function": [
         ("lib/compute/mlp.h", 'PLAIN(RELU, relu, "relu", OWN, NULL) \\\n',
          '    PLAIN(PROBE, relu, "probe_act", OWN, "a note on functions") \\\n'
          '    GATED(PROBED, silu_mul, "probe_gate", OWN, NULL) \\\n'),
@@ -118,20 +124,30 @@ SEEN = [
     ("score", "echo Lily lost her ball | $A batch -m tiny -f - --format summary --summary-form tidy -o -",
      "probe-score"),
     *(("score", f"$A help --completion {shell}", "induction.*probe-score") for shell in ("bash", "zsh", "fish")),
-    ("activation", "$A help init --all", r"gelu_new \(tanh\), .*probe_act \(a note on functions\), .*probe_gate"),
-    ("activation", "$A help train --all", r"4 d_model, with probe_gate or swiglu 3 d_model"),
-    ("activation", f"$A init {SMALL} --mlp nonsense -o $D/n", r"\(none, .*probe_act, probe_gate.*, swiglu\)"),
-    ("activation", f"$A init -q {SMALL} --mlp probe_act --d-mlp 8 -o $D/a && $A info -m $D/a", "mlp  *probe_act"),
-    ("activation", f"$A init -q {SMALL} --mlp probe_gate --d-mlp 8 -o $D/g && $A info -m $D/g", "blocks.0.mlp.gate"),
-    ("activation", "$A run -m $D/g --ids 1,2 --show linear,post --format json", "blocks.0.mlp.linear"),
-    ("activation", ASK + """ $D/g '{"ask":"open","model":"'$D/g'"}'"""
+    ("function", "$A help init --all", r"gelu_new \(tanh\), .*probe_act \(a note on functions\), .*probe_gate"),
+    ("function", "$A help train --all", r"4 d_model, with probe_gate or swiglu 3 d_model"),
+    ("function", f"$A init {SMALL} --mlp nonsense -o $D/n", r"\(none, .*probe_act, probe_gate.*, swiglu\)"),
+    ("function", f"$A init -q {SMALL} --mlp probe_act --d-mlp 8 -o $D/a && $A info -m $D/a", "mlp  *probe_act"),
+    ("function", f"$A init -q {SMALL} --mlp probe_gate --d-mlp 8 -o $D/g && $A info -m $D/g", "blocks.0.mlp.gate"),
+    ("function", "$A run -m $D/g --ids 1,2 --show linear,post --format json", "blocks.0.mlp.linear"),
+    ("function", ASK + """ $D/g '{"ask":"open","model":"'$D/g'"}'"""
      """ '{"ask":"run","ids":"1,2","keep":["mlp.linear"]}'""", r'"mlp":"probe_gate".*"kind":"mlp.linear"'),
-    ("activation", "sed -i s/probe_act/nonsense/ $D/a/config.json; $A info -m $D/a",
+    ("function", "sed -i s/probe_act/nonsense/ $D/a/config.json; $A info -m $D/a",
      'expected "none", .*"probe_act", "probe_gate".* or'),
-    ("activation", "$A train -q -f LICENSE -o $D/t --vocab-size 300 --steps 1 --batch 1 --n-ctx 8 --n-layer 1 "
+    ("function", "$A train -q -f LICENSE -o $D/t --vocab-size 300 --steps 1 --batch 1 --n-ctx 8 --n-layer 1 "
      "--n-head 1 --d-model 8 --mlp probe_gate; cat $D/t/config.json", '"d_mlp": 24'),
-    *(("activation", f"$A help --completion {shell}", "gelu.*probe_act.*probe_gate")
+    *(("function", f"$A help --completion {shell}", "gelu.*probe_act.*probe_gate")
       for shell in ("bash", "zsh", "fish")),
+    ("activation", "$A help run", r"probe  *\[T,m\] help on activations"),
+    ("activation", "$A run -s a --show prob", "unknown activation 'prob'; nearest: mlp.probe"),
+    ("activation", "$A help run --all", "pattern, .*probe"),
+    ("activation", "$A run -m $D/g --ids 1,2 --show probe", "a title *blocks.0.mlp.probe"),
+    ("activation", "$A run -m life -s Life --show probe", "model 'life' has no 'probe'"),
+    ("activation", "$A run -m $D/g --ids 1,2 --edit 'L0.probe = 0' --show probe --format json", "blocks.0.mlp.probe"),
+    ("activation", ASK + """ $D/g '{"ask":"open","model":"'$D/g'"}'"""
+     """ '{"ask":"run","ids":"1,2","keep":["mlp.probe"]}'""",
+     r'"name":"mlp.probe","brief":"probe","title":"a title".*"kind":"mlp.probe"'),
+    *(("activation", f"$A help --completion {shell}", "post.*probe") for shell in ("bash", "zsh", "fish")),
     ("language", "$A help explain", "explanations: en, xp, zh"),
     ("language", "$A explain --article journey --lang xp", r"5\. Probed mask .*A model that predicts"),
     ("language", "$A explain --article list --lang nonsense", r"\(en, xp, zh\)"),

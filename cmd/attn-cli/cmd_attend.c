@@ -181,11 +181,12 @@ static int choose_format(struct attn_err *err)
         return check_explained(err);
     const char *by_path = o.cosines ? NULL : activations_format_of(o.path);
     o.format = o.format ? o.format : by_path;
-    if (o.cosines)
-        return output_choose_format(&o.format, o.path, &attend_command, err);
-    if (o.format && !(attn_format_find(o.format)->flags & ATTN_FORMAT_RUN))
-        return attn_fail(err, ATTN_EUSAGE, "--format %s is for a table, as --cosines and --explain make it", o.format);
-    return output_check_format(o.format, o.path, err);
+    if (o.cosines && output_choose_format(&o.format, o.path, &attend_command, err))
+        return err->code;
+    if (o.format && !(attn_format_find(o.format)->flags & (o.cosines ? ATTN_FORMAT_TABLE : ATTN_FORMAT_RUN)))
+        return attn_fail(err, ATTN_EUSAGE, "--format %s is for %s", o.format, o.cosines ?
+                         "activations: --cosines makes a table" : "a table, as --cosines and --explain make it");
+    return o.cosines ? ATTN_OK : output_check_format(o.format, o.path, err);
 }
 
 static int attend(struct attn_err *err)

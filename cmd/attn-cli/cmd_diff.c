@@ -322,28 +322,15 @@ static const char *model_name(const struct attn_model *m)
 }
 
 static bool as_text(void) { return !o.format || !strcmp(o.format, "text"); }
-static bool as_json(void) { return o.format && !strcmp(o.format, "json"); }
-
-static void print(const struct differences *r, void (*what)(const struct differences *r))
-{
-    struct wrapping w;
-    wrapping_start(&w);
-    what(r);
-    wrapping_end(&w);
-}
 
 /* Without a run, or where the second model cannot do it, what the two models are. */
 static int report_models(const struct sides *s, const struct attn_diff_opts *opts, struct attn_err *err)
 {
     const struct attn_contrasted *c = attn_contrast_result(s->contrast);
     struct differences r = {.opts = opts, .all = o.all, .name_a = common.model ? common.model : attn_model_builtin()[0],
-                            .name_b = o.with, .contrast = c};
+                            .name_b = o.with, .contrast = c, .err = err};
     common.status = attn_contrast_differs(c);
-    if (as_text()) {
-        print(&r, diff_print_models);
-        return ATTN_OK;
-    }
-    return as_json() ? diff_print_models_json(&r, err) : diff_print_models_table(&r, o.format, err);
+    return diff_report(&r, o.format);
 }
 
 /* What was chosen, else the first that differs: all its heads. */
@@ -380,17 +367,9 @@ static int report_run(const struct sides *s, const struct attn_diff_opts *opts, 
                             .name_b = o.with ? model_name(s->model_b) : common.second, .same_ids = o.with != NULL,
                             .edits = s->of.edits.list, .contrast = c,
                             .tokenizer = {c ? c->tokenizer[0] : s->of.tokenizer,
-                                          c ? c->tokenizer[1] : s->of.tokenizer}};
-    /* Models have one input: between dumps of the same model it would only repeat the table. */
-    int code = c ? attn_diff_parts(&r.part, &r.parts, d, err) : ATTN_OK;
-    if (!code && as_picture())
-        code = draw(d, &r, err);
-    else if (!code && as_text())
-        print(&r, diff_print);
-    else if (!code)
-        code = as_json() ? diff_print_json(&r, err) : diff_print_table(&r, o.format, err);
+                                          c ? c->tokenizer[1] : s->of.tokenizer}, .err = err};
+    int code = as_picture() ? draw(d, &r, err) : diff_report(&r, o.format);
     common.status = attn_diff_first(d) != NULL;
-    free(r.part);
     attn_diff_free(d);
     return code;
 }
@@ -406,14 +385,18 @@ static int compare(struct sides *s, struct attn_err *err)
     if (o.with && run)
         code = run_models(s, err);
     opts.naming = s->naming;
+    opts.contrast = s->contrast ? attn_contrast_result(s->contrast) : NULL;
     opts.model_a = s->of.model;
     opts.model_b = s->model_b;
     opts.editor_a = s->of.edits.editor;
     if (!code && run)
         return report_run(s, &opts, err);
+    if (!code)
+        return report_models(s, &opts, err);
     /* What a run lacks may be what differs; but a script gets the whole document or none. */
-    if (!code || (code == ATTN_EFORMAT && as_text() && attn_contrast_differs(attn_contrast_result(s->contrast))))
-        code = report_models(s, &opts, err) ? (int)err->code : code;
+    struct attn_err why = {0};
+    if (code == ATTN_EFORMAT && as_text() && attn_contrast_differs(attn_contrast_result(s->contrast)))
+        report_models(s, &opts, &why);
     return code;
 }
 

@@ -441,6 +441,20 @@ static const struct option options[] = {
     {.name = NULL},
 };
 
+static const struct pair *activations(void)
+{
+    enum { NOTE = 48 };
+    static char text[ATTN_ACTS][ATTN_ACT_TEXT], help[ATTN_ACTS][ATTN_ACT_HELP + NOTE];
+    static struct pair list[ATTN_ACTS + 2];
+    for (int act = 0; act < ATTN_ACTS; act++) {
+        list[act] = (struct pair){attn_act_text(text[act], act), attn_act_help(help[act], act)};
+        if (act == ATTN_ACT_DERIVED)
+            strcat(help[act], ".  From here on derived; not included in *");
+    }
+    list[ATTN_ACTS] = (struct pair){"tokens", "the token table"};
+    return list;
+}
+
 const struct command run_command = {
     .name = "run",
     .schemas = (const char *const[]){"run", "measured", "manifest", NULL},
@@ -476,30 +490,7 @@ const struct command run_command = {
         {"echo \"eat dessert first\" | attn-cli run -f - --format json", "for jq"},
         {NULL, NULL}},
     .list_title = "Activations (short names; H heads, T tokens, N layers)",
-    .list = (const struct pair[]){
-        {"embed, pos_embed", "[T,d] token embeddings; position embeddings"},
-        {"resid_pre, resid_mid, resid_post", "[T,d] the residual stream: before a layer, between attention and mlp, "
-                                             "after"},
-        {"norm1, norm2", "[T,d] the inputs of attention and mlp"},
-        {"q, k, v", "[H,T,dh] queries, keys, values; q and k after rotary positions, where the model has them"},
-        {"dots", "[H,T,T] q.k, neither scaled nor masked"},
-        {"scores", "[H,T,T] scaled and masked: -inf where hidden"},
-        {"pattern", "[H,T,T] softmax of the scores: rows sum to 1, hidden keys are 0"},
-        {"context", "[T,H*dv] the context vectors, always of all heads, side by side"},
-        {"blocks.*.attn.out", "[T,d] after the output projection"},
-        {"pre, linear, post", "[T,m] inside the mlp"},
-        {"blocks.*.mlp.out", "[T,d] the output of the mlp"},
-        {"attn.added, mlp.added", "[T,d] what a branch adds to the stream, where a norm or factor behind it makes that "
-                                  "differ from its out"},
-        {"norm_final, logits", "[T,d] and [T,V] at the end of the model"},
-        {"result", "[H,T,d] each head's part of attn.out.  From here on derived; not included in *"},
-        {"norms", "[H,T,T] pattern times the norm of what each value adds to attn.out"},
-        {"rollout", "[T,T] 0.5 mean pattern + 0.5 I, multiplied over the layers up to this one"},
-        {"lens", "[T,V] the logits if the model ended with this layer; in a page, a table of the likeliest tokens"},
-        {"mask, mask_inf", "[T,T] which keys a query sees: 1 or 0; as it is added to scores, 0 or -inf"},
-        {"divisors", "[H,T,1] of --attention causal-renorm: what each row of weights is divided by"},
-        {"tokens", "the token table"},
-        {NULL, NULL}},
+    .rows = activations,
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
                                              cross_options, select_options, options, page_language_options,
                                              edit_options, from_options, compare_options, csv_options, picture_options,

@@ -244,7 +244,7 @@ static int find_heads(struct attn_edit_reach *r, const struct attn_venue *v, str
                                             "context",
                               attn_act_tail(r->act), v->info.name);
     int rc = indices(&heads, r->edit, list, v->info.H, "head", v->info.name, err);
-    if (!rc && attn_act_kv(r->act))
+    if (!rc && attn_act_kv_heads(r->act))
         rc = share(&heads, r, v, err);
     if (!rc && r->act == ATTN_ACT_CONTEXT)
         rc = columns_of_heads(r, &heads, v, err);

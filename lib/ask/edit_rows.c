@@ -18,7 +18,7 @@ size_t attn_editor_keys(const struct attn_editor *e, const struct attn_edited *t
 
 size_t attn_editor_rows(const struct attn_editor *e, const struct attn_edited *t, int act)
 {
-    return attn_act_kv(act) ? attn_editor_keys(e, t) : t->n;
+    return attn_act_of_keys(act) ? attn_editor_keys(e, t) : t->n;
 }
 
 /* ---- tokens by their text ---- */
@@ -155,7 +155,7 @@ int attn_editor_choose(const struct attn_chosen **out, struct attn_editor *e, si
     c->T = T;
     c->Tk = Tk;
     c->source_row = SIZE_MAX;
-    const int32_t *ids = ids_of(e, t, attn_act_kv(r->act)), *keys = ids_of(e, t, true);
+    const int32_t *ids = ids_of(e, t, attn_act_of_keys(r->act)), *keys = ids_of(e, t, true);
     int rc = select_rows(&c->rows, e, r->edit, p->by[ATTN_BY_POS], ids, T, t->prompt, t->grows, err);
     if (!rc && attn_act_square(r->act))
         rc = select_rows(&c->keys, e, r->edit, p->by[ATTN_BY_KEY], keys, Tk, t->prompt, false, err);
@@ -282,7 +282,7 @@ static int fail_rows(struct attn_editor *e, const struct attn_edit_reach *r, con
     if (!from.n)
         return attn_edit_fail(r->edit, err, "%s has %zu rows, but the text has %zu tokens: select one row, as in "
                                             "[pos=-1], or take mean(...)", r->edit->origin, S, T);
-    bool other = attn_act_kv(r->act) && e->cross_ids;
+    bool other = attn_act_of_keys(r->act) && e->cross_ids;
     list_tokens(ours, sizeof ours, e, ids_of(e, t, other), T);
     return attn_edit_fail(r->edit, err, "the source has %zu tokens, the %stext %zu (%s, and %s): rows correspond only "
                                         "if there are equally many; select one, as in [pos=-1], or take mean(...)", S,
@@ -343,7 +343,7 @@ int attn_editor_check(struct attn_editor *e, size_t reach, size_t seq, struct at
     const struct attn_place *p = &r->edit->place;
     const struct attn_chosen *c;
     size_t T = attn_editor_rows(e, t, r->act), Tk = attn_editor_keys(e, t);
-    struct rows_of rows = {e, r->edit, t, ids_of(e, t, attn_act_kv(r->act)), T, "position"};
+    struct rows_of rows = {e, r->edit, t, ids_of(e, t, attn_act_of_keys(r->act)), T, "position"};
     struct rows_of keys = {e, r->edit, t, ids_of(e, t, true), Tk, "key"};
     int rc = check_list(&rows, p->by[ATTN_BY_POS], err);
     if (!rc && attn_act_square(r->act))

@@ -221,7 +221,7 @@ int attn_sources_need(struct attn_sources *all, const struct attn_edit_reach *r,
 /* Where a text looks at another one, keys and values are those of a text that runs by itself; a source's are, too. */
 static bool is_of_pass(const struct source *s, int act)
 {
-    return !s->apart || attn_act_kv(act) != s->cross;
+    return !s->apart || attn_act_of_keys(act) != s->cross;
 }
 
 static unsigned wants(void *self, int act, int layer)

@@ -77,7 +77,7 @@ static int tell_layer(const struct touch *t, const struct attn_touch_watch *watc
     struct attn_touch what = {.edit = (size_t)(t->r->edit - e->o.edits->edit), .name = name, .heads = at_heads,
                               .rows = at_rows,
                               .cols = at_cols, .keys = square,
-                              .kv = attn_act_kv(t->r->act) && e->venue.info.H != e->venue.info.Hkv,
+                              .kv = attn_act_kv_heads(t->r->act) && e->venue.info.H != e->venue.info.Hkv,
                               .numbers = numbers * attn_ranges_count(&t->r->heads)};
     if (!rc)
         rc = watch->tell(watch->self, &what, err);

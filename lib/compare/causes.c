@@ -510,14 +510,28 @@ static void find_cause(struct clue *c)
         attn_nearest_find(c->d, &c->p, c->act, c->layer);
 }
 
+/* Then every difference is what that does, whatever else it looks like. */
+static bool quantised(struct clue *c)
+{
+    int side = 0;
+    const struct attn_contrasted *of = c->d->o.contrast;
+    const struct attn_contrast_weight *w = of ? attn_contrast_quantised(of, &side) : NULL;
+    return w && attn_clue_say(c, "the weights of %c are quantised (the first that differs in %s)",
+                              attn_clue_side(side == 0), w->dtype[side]);
+}
+
 int attn_diff_explain(struct attn_diff *d, struct attn_err *err)
 {
-    if (d->first == d->n || d->row[d->first].act < 0)
+    if (d->first == d->n)
         return ATTN_OK;
     const struct attn_diff_row *row = to_explain(d), *first = row ? row : &d->row[d->first];
     struct clue c = {.d = d, .row = first, .act = first->act, .layer = first->layer,
                      .model = d->o.model_a ? d->o.model_a : d->o.model_b};
-    if (!row)
+    if (quantised(&c))
+        d->kind = "quantised";
+    else if (d->row[d->first].act < 0)
+        return ATTN_OK;
+    else if (!row)
         say_rounding(&c);
     else if (row->kind != ATTN_DIFF_NUMBERS || attn_diff_pair(d, c.act, c.layer, &c.p))
         find_cause(&c);

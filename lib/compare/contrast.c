@@ -167,10 +167,13 @@ static int fill(struct attn_contrast *c, const char *const name[2], struct attn_
         rc = attn_contrast_texts(c, err);
     if (!rc)
         rc = attn_contrast_weights(c, err);
+    if (!rc)
+        rc = attn_contrast_types(c, err);
     c->result.field = c->field;
     c->result.token = c->token;
     c->result.file = c->file;
     c->result.weight = c->weight;
+    c->result.type = c->type;
     return rc;
 }
 
@@ -204,6 +207,7 @@ void attn_contrast_free(struct attn_contrast *c)
     free(c->token);
     free(c->file);
     free(c->weight);
+    free(c->type);
     close_side(&c->side[0]);
     close_side(&c->side[1]);
     free(c);

@@ -1,7 +1,8 @@
 /* contrast.h - two models side by side as their files say it, before anything is run.
  *
- * contrast.c opens both sides; contrast_config.c, contrast_text.c and contrast_weights.c each compare one thing.  All
- * of them take time in proportion to the files, or a logarithm more, whatever the files say. */
+ * contrast.c opens both sides; contrast_config.c, contrast_text.c and contrast_weights.c each compare one thing, and
+ * contrast_types.c adds up what storing weights as another type does.  All of them take
+ * time in proportion to the files, or a logarithm more, whatever the files say. */
 #ifndef ATTN_COMPARE_CONTRAST_H
 #define ATTN_COMPARE_CONTRAST_H
 
@@ -32,6 +33,7 @@ struct attn_contrast {
     struct attn_contrast_token *token; size_t token_room;
     struct attn_contrast_file *file; size_t file_room;
     struct attn_contrast_weight *weight; size_t weight_room;
+    struct attn_contrast_type *type; size_t type_room;
 };
 
 static inline bool attn_contrast_lone(const struct attn_contrast_side *s) { return !s->source.name; }
@@ -39,5 +41,6 @@ static inline bool attn_contrast_lone(const struct attn_contrast_side *s) { retu
 int attn_contrast_configs(struct attn_contrast *c, struct attn_err *err);
 int attn_contrast_texts(struct attn_contrast *c, struct attn_err *err);
 int attn_contrast_weights(struct attn_contrast *c, struct attn_err *err);
+int attn_contrast_types(struct attn_contrast *c, struct attn_err *err);     /* of weights that were compared */
 
 #endif

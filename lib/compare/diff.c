@@ -336,6 +336,36 @@ const struct attn_diff_row *attn_diff_first(const struct attn_diff *d)
     return d->first < d->n ? &d->row[d->first] : NULL;
 }
 
+bool attn_diff_is_rounding(const struct attn_diff_row *row)
+{
+    return row->act >= 0 && row->act < ATTN_ACT_DERIVED && row->max_ulp && row->kind <= ATTN_DIFF_NUMBERS &&
+           !row->beyond;
+}
+
+/* Where only one side has a first axis it is a batch of one, no head; but ports have heads of some within the rows. */
+bool attn_diff_has_heads(const struct attn_diff_row *row)
+{
+    bool a = row->ndim[0] > 2, b = row->ndim[1] > 2;
+    switch (row->act) {
+    case ATTN_ACT_Q: case ATTN_ACT_K: case ATTN_ACT_V: case ATTN_ACT_RESULT: return a || b;
+    case ATTN_ACT_CONTEXT:                                                   return false;
+    default:                                                                 return a && b;
+    }
+}
+
+struct attn_diff_counts attn_diff_count(const struct attn_diff *d)
+{
+    struct attn_diff_counts c = {0};
+    for (size_t i = 0; i < d->n; i++) {
+        const struct attn_diff_row *row = &d->row[i];
+        c.compared += row->kind <= ATTN_DIFF_SHAPE;
+        c.differ += row->kind == ATTN_DIFF_NUMBERS || row->kind == ATTN_DIFF_SHAPE;
+        c.close += row->kind == ATTN_DIFF_CLOSE;
+        c.rounding += attn_diff_is_rounding(row);
+    }
+    return c;
+}
+
 const char *attn_diff_name(const struct attn_diff *d, const struct attn_diff_row *row, int side)
 {
     const struct attn_dumped *x = d->matches.item[row - d->row].side[side];

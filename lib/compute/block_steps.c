@@ -39,7 +39,7 @@ void attn_pass_announce(struct attn_pass *p, int act, const struct attn_activati
         return;
     for (size_t i = 0; i < p->seqs; i++) {
         const struct attn_pass_seq *s = &p->seq[i];
-        if (s->keys && attn_act_kv(act))
+        if (s->keys && attn_act_of_keys(act))
             continue;                   /* the sentence looks at another's keys and values, not at its own */
         size_t width = heads ? r->cols / heads : r->cols;
         struct attn_probe probe = {

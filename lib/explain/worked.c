@@ -68,7 +68,7 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
 {
     struct attn_worked *w = self;
     struct attn_seen *s = p->seq == 1 ? &w->other[p->act] : &w->seen[p->act];
-    size_t head = p->ndim < 3 ? 0 : attn_act_kv(p->act) ? w->kv : w->head;
+    size_t head = p->ndim < 3 ? 0 : attn_act_kv_heads(p->act) ? w->kv : w->head;
     if (is_not_needed(p) || head < p->head0 || head >= p->head0 + p->heads)
         return ATTN_OK;
     if (make_array(w, s, p, err) || join(w, p, err))
@@ -190,7 +190,7 @@ struct attn_spot attn_worked_key(const struct attn_worked *w)
 
 static const struct attn_seen *seen_of(const struct attn_worked *w, int act)
 {
-    return attn_act_kv(act) && attn_worked_cross(w) ? &w->other[act] : &w->seen[act];
+    return attn_act_of_keys(act) && attn_worked_cross(w) ? &w->other[act] : &w->seen[act];
 }
 
 bool attn_worked_has(const struct attn_worked *w, int act) { return seen_of(w, act)->x != NULL; }

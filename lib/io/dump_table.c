@@ -316,7 +316,7 @@ static bool has_keys(const struct attn_str_view *name)
         text[name->len] = '\0';
         act = attn_act_find(text, &layer);
     }
-    return act >= 0 && attn_act_kv(act);
+    return act >= 0 && attn_act_of_keys(act);
 }
 
 /* Finds where a number belongs: right after the one before it, or at the start of a matrix or an array. */

@@ -50,7 +50,7 @@ static int find(const struct attn_dumped **out, const struct attn_dump *d, const
 static int take(struct attn_labelled *out, struct attn_dump *d, const struct attn_dumped *what, struct attn_err *err)
 {
     int layer, act = attn_act_find(what->name, &layer);
-    struct attn_dump_list *keys = d->keys.n ? &d->keys : &d->tokens, *rows = act >= 0 && attn_act_kv(act) ? keys
+    struct attn_dump_list *keys = d->keys.n ? &d->keys : &d->tokens, *rows = act >= 0 && attn_act_of_keys(act) ? keys
                                                                              : &d->tokens;
     if (!attn_array_copy(&out->of, &what->of))
         return attn_no_memory(err, out->name, "for %zu numbers", what->of.n);

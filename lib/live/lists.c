@@ -75,7 +75,7 @@ static void put_activation(struct attn_out *o, const struct attn_hook_points *ho
     put_axis(o, "columns", axes, "columns: ");
     put_flag(o, "layers", attn_act_per_layer(act));
     attn_out_printf(o, ",\"heads\":%zu", attn_act_heads(hooks, act));
-    put_flag(o, "kv", attn_act_kv(act));
+    put_flag(o, "kv", attn_act_kv_heads(act));
     put_flag(o, "square", attn_act_square(act));
     put_flag(o, "derived", attn_act_derived(act));
     put_flag(o, "has", hooks->has[act]);

@@ -24,24 +24,18 @@
 static void fill_stage(struct attn_model *m)
 {
     const struct attn_weights *w = &m->w;
-    bool *has = m->hooks.has, mlp = w->mlp != ATTN_MLP_NONE;
-    m->hooks.L = w->n.L;
-    m->hooks.H = w->n.H;
-    m->hooks.Hkv = w->n.Hkv;
+    const bool mlp = w->mlp != ATTN_MLP_NONE, norms = m->config.norm != ATTN_NORM_NONE;
+    const bool part[] = {
+        [ATTN_NEEDS_ANY] = true, [ATTN_NEEDS_POSITIONS] = attn_adds_positions(w),
+        [ATTN_NEEDS_NORM1] = w->n.L ? attn_has(&w->block[0].norm1) : norms,
+        [ATTN_NEEDS_OUT] = m->config.output_projection, [ATTN_NEEDS_APART] = attn_adds_apart(w),
+        [ATTN_NEEDS_MLP] = mlp, [ATTN_NEEDS_MID] = mlp && !w->parallel,
+        [ATTN_NEEDS_NORM2] = mlp && (w->n.L ? attn_has(&w->block[0].norm2) : norms),
+        [ATTN_NEEDS_GATE] = attn_mlp_gated(w->mlp), [ATTN_NEEDS_MLP_APART] = mlp && attn_adds_apart(w),
+        [ATTN_NEEDS_FINAL] = attn_has(&w->final), [ATTN_NEEDS_UNEMBED] = w->unembed.data != NULL};
+    m->hooks = (struct attn_hook_points){.L = w->n.L, .H = w->n.H, .Hkv = w->n.Hkv};
     for (int act = 0; act < ATTN_ACTS; act++)
-        has[act] = true;
-    has[ATTN_ACT_POS_EMBED] = attn_adds_positions(w);
-    has[ATTN_ACT_NORM1] = w->n.L ? attn_has(&w->block[0].norm1) : m->config.norm != ATTN_NORM_NONE;
-    has[ATTN_ACT_OUT] = m->config.output_projection;
-    has[ATTN_ACT_NORM2] = mlp && (w->n.L ? attn_has(&w->block[0].norm2) : m->config.norm != ATTN_NORM_NONE);
-    has[ATTN_ACT_ADDED] = attn_adds_apart(w);
-    has[ATTN_ACT_MLP_ADDED] = mlp && attn_adds_apart(w);
-    has[ATTN_ACT_RESID_MID] = mlp && !w->parallel;
-    has[ATTN_ACT_MLP_PRE] = has[ATTN_ACT_MLP_POST] = has[ATTN_ACT_MLP_OUT] = mlp;
-    has[ATTN_ACT_MLP_LINEAR] = attn_mlp_gated(w->mlp);
-    has[ATTN_ACT_NORM_FINAL] = attn_has(&w->final);
-    has[ATTN_ACT_LOGITS] = has[ATTN_ACT_LENS] = w->unembed.data != NULL;
-    has[ATTN_ACT_RESULT] = has[ATTN_ACT_OUT];
+        m->hooks.has[act] = part[attn_act_needs(act)];
 }
 
 struct attn_hook_points attn_model_hook_points(const struct attn_model *m, const struct attn_kind *kind)

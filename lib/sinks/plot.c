@@ -277,7 +277,7 @@ static bool is_shared(const struct plot *p, const char *name, int act, int layer
 {
     char queries[ATTN_NAME_MAX];
     attn_act_name(queries, ATTN_ACT_Q, layer);
-    const struct attn_dumped *q = attn_act_kv(act) ? attn_dump_item(p->dump, queries) : NULL;
+    const struct attn_dumped *q = attn_act_kv_heads(act) ? attn_dump_item(p->dump, queries) : NULL;
     const struct attn_dumped *own = attn_dump_item(p->dump, name);
     return q && own && q->of.ndim == 3 && own->of.ndim == 3 && q->of.shape[0] != own->of.shape[0];
 }
@@ -289,7 +289,7 @@ static void name_sheet(struct plot *p, struct attn_sheet *s, const char *name, b
     s->kind = s->title = s->said = name;
     s->axes = "";
     s->keys = act < 0 ? labelled : attn_act_square(act);
-    s->of_keys = act >= 0 && attn_act_kv(act) && p->dump->keys.n;
+    s->of_keys = act >= 0 && attn_act_of_keys(act) && p->dump->keys.n;
     s->shared = act >= 0 && is_shared(p, name, act, s->layer);
     s->sight = attn_sight_of(act);
     const struct attn_sheet *other = act < 0 ? NULL : first_of(p, act);

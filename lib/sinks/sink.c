@@ -224,7 +224,8 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
     int rc = attn_team_check(s->team, "this sink", err);
     if (rc || !attn_trace_is_shown(p, s->job.cross))
         return rc;
-    const struct attn_tokens *of = s->job.context_pieces && attn_act_kv(p->act) ? s->job.context_pieces : s->job.pieces;
+    const bool other = s->job.context_pieces && attn_act_of_keys(p->act);
+    const struct attn_tokens *of = other ? s->job.context_pieces : s->job.pieces;
     if (p->shape[p->ndim - 2] != of->n)
         return attn_fail(err, ATTN_EUSAGE, "an output of %zu tokens is shown a run of %zu: it takes one pass over all "
                                            "of them", of->n,

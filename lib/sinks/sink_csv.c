@@ -201,7 +201,7 @@ static int add_slice(struct csv *c, const struct attn_slice *p, struct attn_err 
     int rc = attn_slice_opens_matrix(p) ? begin(c, p, err) : 0;
     if (rc)
         return rc;
-    struct lines_of from = { attn_act_kv(p->of->act) ? &c->keys : &c->rows, p };
+    struct lines_of from = { attn_act_of_keys(p->of->act) ? &c->keys : &c->rows, p };
     struct attn_row_printer rows = { p->rows, from.cells->longest + attn_slice_text_most(p, p->cols), put_line, &from };
     rc = attn_lines_write(c->lines, (*file)->out, &rows, err);
     if (rc || !attn_slice_ends_matrix(p))

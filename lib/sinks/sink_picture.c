@@ -138,7 +138,8 @@ static int begin(struct attn_collect *c, const struct attn_slice *p, struct attn
         .kind = attn_act_tail(act), .title = c->title[act], .said = c->said[act], .axes = attn_act_axes(act),
         .layer = p->of->layer, .n = p->matrices, .rows = p->T, .cols = p->cols,
         .heads = p->n_kept ? p->kept : NULL, .keys = attn_act_square(act),
-        .of_keys = attn_act_kv(act), .shared = attn_act_kv(act) && n && n->H != n->Hkv, .sight = attn_sight_of(act)};
+        .of_keys = attn_act_of_keys(act), .sight = attn_sight_of(act),
+        .shared = attn_act_kv_heads(act) && n && n->H != n->Hkv};
     int rc = add_mask(c, &sheet, act, err);
     return rc ? rc : attn_album_add(&c->album, &sheet, &c->band[act], err);
 }

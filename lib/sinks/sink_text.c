@@ -93,7 +93,7 @@ static void add_stats(struct stats *s, const struct attn_slice *p)
 
 static const char *head_noun(const struct text *t, const struct attn_slice *p)
 {
-    return attn_act_kv(p->of->act) && t->job->model->Hkv != t->job->model->H ? "kv head" : "head";
+    return attn_act_kv_heads(p->of->act) && t->job->model->Hkv != t->job->model->H ? "kv head" : "head";
 }
 
 static void print_count(struct text *t, const char *before, uint64_t n)
@@ -141,7 +141,7 @@ static void print_shape(struct text *t, const struct attn_slice *p)
 /* The tokens of the rows of an activation, which for k and v are the keys. */
 static const struct attn_tokens *rows_of(const struct attn_sink_job *job, int act)
 {
-    return attn_act_kv(act) ? attn_sink_keys(job) : job->tokens;
+    return attn_act_of_keys(act) ? attn_sink_keys(job) : job->tokens;
 }
 
 static struct attn_grid grid_of(const struct text *t, const struct attn_slice *p, const double *data, size_t rows,

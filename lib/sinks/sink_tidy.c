@@ -124,7 +124,7 @@ static size_t put_line(const struct lines_of *from, size_t i, size_t col, char *
     *at++ = ',';
     at += attn_num_u64(at, col);
     *at++ = ',';
-    at += attn_cells_put(attn_act_kv(act) ? &t->keys : &t->rows, row, at);
+    at += attn_cells_put(attn_act_of_keys(act) ? &t->keys : &t->rows, row, at);
     *at++ = ',';
     if (attn_act_square(act))
         at += attn_cells_put(&t->keys, col, at);

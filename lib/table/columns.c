@@ -1,5 +1,6 @@
 #include "table/columns.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,10 +10,14 @@
 #include "base/size.h"
 #include "table/cells.h"
 
-static bool is_text(const struct attn_column *c) { return c->kind == ATTN_COLUMN_TEXT || c->kind == ATTN_COLUMN_TOKEN; }
-static bool in_objects(const struct attn_column *c) { return !(c->flags & ATTN_COLUMN_FLAT); }
-static bool in_csv(const struct attn_column *c) { return c->kind != ATTN_COLUMN_NESTED; }
-static bool for_people(const struct attn_column *c) { return in_csv(c) && !(c->flags & ATTN_COLUMN_DATA); }
+static bool is_text(const struct attn_column *c)
+{
+    return c->kind == ATTN_COLUMN_TEXT || c->kind == ATTN_COLUMN_TOKEN || c->kind == ATTN_COLUMN_JSON;
+}
+static bool is_flat(const struct attn_column *c) { return c->kind < ATTN_COLUMN_NESTED; }
+static bool in_objects(const struct attn_column *c) { return !(c->flags & (ATTN_COLUMN_FLAT | ATTN_COLUMN_READ)); }
+static bool in_csv(const struct attn_column *c) { return is_flat(c) && !(c->flags & ATTN_COLUMN_READ); }
+static bool for_people(const struct attn_column *c) { return is_flat(c) && !(c->flags & ATTN_COLUMN_DATA); }
 
 static const struct attn_datum *row_of(struct attn_datum *cell, const struct attn_table *t, size_t i)
 {
@@ -35,11 +40,26 @@ static void put_shortest(struct attn_out *o, double x)
     attn_out_str(o, text);
 }
 
+static void put_rows(struct attn_out *o, const struct attn_table *t);
+
+static void put_sizes(struct attn_out *o, const struct attn_datum *d)
+{
+    for (uint64_t i = 0; i < d->n; i++)
+        attn_out_printf(o, i ? ", %zu" : "[%zu", d->sizes[i]);
+    attn_out_str(o, d->n ? "]" : "[]");
+}
+
 static void put_json(struct attn_out *o, const struct attn_table *t, const struct attn_column *c,
                      const struct attn_datum *d, size_t row)
 {
     if (!d->there)
         attn_out_str(o, "null");
+    else if (c->kind == ATTN_COLUMN_JSON)
+        attn_out_write(o, d->s, d->len);
+    else if (c->kind == ATTN_COLUMN_SIZES)
+        put_sizes(o, d);
+    else if (c->kind == ATTN_COLUMN_ROWS)
+        put_rows(o, d->rows);
     else if (is_text(c))
         attn_out_json(o, d->s, d->len);
     else if (c->kind == ATTN_COLUMN_NESTED)
@@ -69,6 +89,10 @@ static void put_object(struct attn_out *o, const struct attn_table *t, const str
 {
     const struct attn_column *before = NULL;
     const char *comma = t->spaced ? ", " : ",", *colon = t->spaced ? ": " : ":";
+    if (!t->column->name) {
+        put_json(o, t, t->column, cell, row);
+        return;
+    }
     attn_out_char(o, '{');
     for (size_t i = 0; i < t->columns; i++) {
         const struct attn_column *c = &t->column[i];
@@ -86,6 +110,20 @@ static void put_object(struct attn_out *o, const struct attn_table *t, const str
         before = c;
     }
     attn_out_str(o, before && before->group ? "}}" : "}");
+}
+
+/* A table within another. */
+static void put_rows(struct attn_out *o, const struct attn_table *t)
+{
+    struct attn_datum cell[ATTN_NESTED_COLUMNS];
+    assert(t->columns <= ATTN_NESTED_COLUMNS);
+    attn_out_str(o, t->alone ? "" : "[");
+    for (size_t i = 0; i < t->rows; i++) {
+        attn_out_str(o, i ? "," : "");
+        attn_out_str(o, t->between ? t->between : i ? " " : "");
+        put_object(o, t, row_of(cell, t, i), i);
+    }
+    attn_out_str(o, t->alone ? "" : "]");
 }
 
 /* ---- CSV --------------------------------------------------------------------------------- */
@@ -125,9 +163,10 @@ static void put_field(struct attn_out *o, const struct attn_table *t, const stru
 }
 
 /* cell NULL: the line of names. */
-static void put_line(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell)
+static void put_csv(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell, size_t row)
 {
     const char *before = "";
+    (void)row;
     for (size_t i = 0; i < t->columns; i++) {
         if (!in_csv(&t->column[i]))
             continue;
@@ -146,16 +185,20 @@ static void put_line(struct attn_out *o, const struct attn_table *t, const struc
 /* A cell that is no text. */
 static void spell(char text[NUMBER], const struct attn_column *c, const struct attn_datum *d)
 {
+    bool percent = c->flags & ATTN_COLUMN_PERCENT;
+    const double x = percent ? 100 * d->x : d->x;
     if (!d->there)
         attn_snprintf(text, NUMBER, "-");
     else if (c->kind == ATTN_COLUMN_TRUTH)
         attn_snprintf(text, NUMBER, "%s", d->n ? "yes" : "no");
     else if (c->kind == ATTN_COLUMN_WHOLE)
         text[attn_num_u64(text, d->n)] = '\0';
-    else if (!c->digits || fabs(d->x) >= 1e40)
-        text[attn_num_f64(text, d->x)] = '\0';
+    else if (c->flags & ATTN_COLUMN_SIGNIFICANT)
+        attn_snprintf(text, NUMBER, percent ? "%.*g %%" : "%.*g", c->digits, x);
+    else if (!c->digits || fabs(x) >= 1e40)
+        text[attn_num_f64(text, x)] = '\0';
     else
-        attn_snprintf(text, NUMBER, "%.*f", c->digits == ATTN_DIGITS_NONE ? 0 : c->digits, d->x);
+        attn_snprintf(text, NUMBER, percent ? "%.*f %%" : "%.*f", c->digits == ATTN_DIGITS_NONE ? 0 : c->digits, x);
 }
 
 /* Writes a text without what would break a table or steer a terminal; returns its width.  put NULL: only measures. */
@@ -202,6 +245,7 @@ static void put_aligned(struct attn_out *o, const struct attn_table *t, const si
 {
     size_t blanks = 0;                  /* that are due: the end of a line has none */
     bool any = false;
+    pad(o, t->indent);
     for (size_t i = 0; i < t->columns; i++) {
         const struct attn_column *c = &t->column[i];
         char text[NUMBER];
@@ -209,7 +253,13 @@ static void put_aligned(struct attn_out *o, const struct attn_table *t, const si
         if (!width[i])
             continue;
         size_t used = width_of(cell ? c : &words, d), left = width[i] > used ? width[i] - used : 0;
-        pad(o, blanks + (any ? (c->gap ? c->gap : 2) : 0) + (is_text(c) ? 0 : left));
+        blanks += c->gap ? c->gap : any ? 2 : 0;
+        any = true;
+        if (!used) {
+            blanks += left;
+            continue;
+        }
+        pad(o, blanks + (is_text(c) ? 0 : left));
         if (cell && !is_text(c)) {
             spell(text, c, d);
             attn_out_str(o, text);
@@ -217,9 +267,18 @@ static void put_aligned(struct attn_out *o, const struct attn_table *t, const si
             put_visible(o, cell ? c : &words, d, attn_out_str);
         }
         blanks = is_text(c) ? left : 0;
-        any = true;
     }
     attn_out_char(o, '\n');
+}
+
+static bool is_listed(const struct attn_table *t, size_t row) { return !t->listed || t->listed(t->self, row); }
+
+/* The first row that is listed from `row` on and, of `shown` before it, not one too many; the end of the rows: none. */
+static size_t next_listed(const struct attn_table *t, size_t row, size_t shown)
+{
+    while (row < t->rows && !is_listed(t, row))
+        row++;
+    return t->most && shown >= t->most ? t->rows : row;
 }
 
 /* Texts that no row has are left out. */
@@ -227,7 +286,7 @@ static void measure(size_t *width, struct attn_datum *cell, const struct attn_ta
 {
     for (size_t i = 0; i < t->columns; i++)
         width[i] = for_people(&t->column[i]) && !is_text(&t->column[i]) ? larger(t->column[i].width, 1) : 0;
-    for (size_t r = 0; r < t->rows; r++) {
+    for (size_t r = 0, n = 0; (r = next_listed(t, r, n++)) < t->rows; r++) {
         row_of(cell, t, r);
         for (size_t i = 0; i < t->columns; i++)
             if (for_people(&t->column[i]) && cell[i].there && !t->column[i].width)
@@ -248,15 +307,23 @@ static int put_text(struct attn_out *o, struct attn_datum *cell, const struct at
         return attn_no_memory(err, NULL, "for a table of %zu columns", t->columns);
     measure(width, cell, t);
     put_aligned(o, t, width, NULL);
-    for (size_t i = 0; i < t->rows; i++)
+    size_t shown = 0, listed = 0;
+    for (size_t i = 0; (i = next_listed(t, i, shown)) < t->rows; i++, shown++)
         put_aligned(o, t, width, row_of(cell, t, i));
+    for (size_t i = 0; i < t->rows && t->most; i++)
+        listed += is_listed(t, i);
+    if (listed > shown) {
+        pad(o, t->indent);
+        attn_out_printf(o, "... and %zu more %s\n", listed - shown, t->left);
+    }
     free(width);
     return ATTN_OK;
 }
 
 /* cell NULL: the headings and the line below them, which says on which side a column stands. */
-static void put_markdown(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell)
+static void put_markdown(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell, size_t row)
 {
+    (void)row;
     for (size_t i = 0; i < t->columns; i++) {
         const struct attn_column *c = &t->column[i];
         char text[NUMBER];
@@ -278,13 +345,31 @@ static void put_markdown(struct attn_out *o, const struct attn_table *t, const s
     attn_out_str(o, cell ? "" : "|\n");
 }
 
-/* ---- all of them ------------------------------------------------------------------------- */
-
 static void put_ndjson(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell, size_t row)
 {
+    if (!cell)
+        return;
     put_object(o, t, cell, row);
     attn_out_char(o, '\n');
 }
+
+/* ---- all of them ------------------------------------------------------------------------- */
+
+/* line: writes a row, or with cell NULL what stands before the rows; NULL: they are measured first. */
+static const struct format {
+    const char *name;
+    void (*line)(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell, size_t row);
+} formats[] = {{"text", NULL}, {"ndjson", put_ndjson}, {"csv", put_csv}, {"tidy", put_csv}, {"md", put_markdown}};
+
+static const struct format *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (!strcmp(name, formats[i].name))
+            return &formats[i];
+    return NULL;
+}
+
+bool attn_table_writes(const char *format) { return find(format) != NULL; }
 
 static int new_row(struct attn_datum **cell, const struct attn_table *t, struct attn_err *err)
 {
@@ -292,37 +377,16 @@ static int new_row(struct attn_datum **cell, const struct attn_table *t, struct 
     return *cell ? ATTN_OK : attn_no_memory(err, NULL, "for a table of %zu columns", t->columns);
 }
 
-bool attn_table_writes(const char *format)
-{
-    static const char *const formats[] = {"text", "ndjson", "csv", "tidy", "md"};
-    bool is = false;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        is |= !strcmp(format, formats[i]);
-    return is;
-}
-
 int attn_table_write(struct attn_out *o, const struct attn_table *t, const char *format, struct attn_err *err)
 {
+    const struct format *f = find(format);
     struct attn_datum *cell;
-    bool md = !strcmp(format, "md"), ndjson = !strcmp(format, "ndjson"), text = !strcmp(format, "text");
+    assert(f);
     int rc = new_row(&cell, t, err);
-    if (rc)
-        return rc;
-    if (text)
+    if (!rc && !f->line)
         rc = put_text(o, cell, t, err);
-    else if (md)
-        put_markdown(o, t, NULL);
-    else if (!ndjson)
-        put_line(o, t, NULL);
-    for (size_t i = 0; i < t->rows && !text; i++) {
-        row_of(cell, t, i);
-        if (md)
-            put_markdown(o, t, cell);
-        else if (ndjson)
-            put_ndjson(o, t, cell, i);
-        else
-            put_line(o, t, cell);
-    }
+    for (size_t i = 0; i <= t->rows && f->line && !rc; i++)
+        f->line(o, t, i ? row_of(cell, t, i - 1) : NULL, i - 1);
     free(cell);
     return rc;
 }
@@ -336,7 +400,6 @@ int attn_table_objects(struct attn_out *o, const struct attn_table *t, const cha
         attn_out_printf(o, "%s%s", i ? "," : "", i ? between : first);
         put_object(o, t, row_of(cell, t, i), i);
     }
-    if (!rc)
-        free(cell);
+    free(cell);
     return rc;
 }

@@ -365,8 +365,8 @@ const size_t *attn_select_heads(const struct attn_select *s, int act, size_t *n)
         *n = 0;
         return NULL;
     }
-    *n = attn_act_kv(act) ? s->n_kv : s->n_query;
-    return attn_act_kv(act) ? s->kv : s->query;
+    *n = attn_act_kv_heads(act) ? s->n_kv : s->n_query;
+    return attn_act_kv_heads(act) ? s->kv : s->query;
 }
 
 size_t attn_select_activations(const struct attn_select *s)

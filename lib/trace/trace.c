@@ -7,59 +7,28 @@
 #include <stdio.h>
 #include <string.h>
 
-enum axis { NO_HEADS, QUERY_HEADS, KV_HEADS };
-enum columns { WIDTH, AFTER_BLOCK, HEAD_KEY, HEAD_VALUE, ALL_VALUES, KEYS, MLP, VOCABULARY, ONE };
+enum heads { HEADS_NONE, HEADS_H, HEADS_HKV };
+enum rows { ROWS_T, ROWS_TK };
+enum columns { COLUMNS_D, COLUMNS_BLOCK, COLUMNS_DH, COLUMNS_DV, COLUMNS_HDV, COLUMNS_TK, COLUMNS_M, COLUMNS_V,
+               COLUMNS_ONE };           /* counted in columns() */
+static const char *const heads_texts[] = {"", "H,", "Hkv,"},
+                  *const columns_texts[] = {"d", "d", "dh", "dv", "H*dv", "T", "m", "V", "1"};
 
-static const struct row { const char *tail,
-                         *title; bool block; enum axis axis; enum columns columns; } rows[ATTN_ACTS] = {
-    [ATTN_ACT_EMBED]      = { "embed",        "token embeddings",                          false, NO_HEADS,    WIDTH },
-    [ATTN_ACT_POS_EMBED]  = { "pos_embed",    "position embeddings",                       false, NO_HEADS,    WIDTH },
-    [ATTN_ACT_RESID_PRE]  = { "resid_pre",    "residual stream before the block",          true,  NO_HEADS,    WIDTH },
-    [ATTN_ACT_NORM1]      = { "norm1",        "input of attention",                        true,  NO_HEADS,    WIDTH },
-    [ATTN_ACT_Q]          = { "attn.q",
-                             "queries",                                   true,  QUERY_HEADS, HEAD_KEY },
-    [ATTN_ACT_K]          = { "attn.k",
-                             "keys",                                      true,  KV_HEADS,    HEAD_KEY },
-    [ATTN_ACT_V]          = { "attn.v",
-                             "values",                                    true,  KV_HEADS,    HEAD_VALUE },
-    [ATTN_ACT_DOTS]       = { "attn.dots",    "dot products of queries and keys",          true,  QUERY_HEADS, KEYS },
-    [ATTN_ACT_SCORES]     = { "attn.scores",  "attention scores",                          true,  QUERY_HEADS, KEYS },
-    [ATTN_ACT_PATTERN]    = { "attn.pattern", "attention pattern",                         true,  QUERY_HEADS, KEYS },
-    [ATTN_ACT_CONTEXT]    = { "attn.context",
-                             "context vectors",                           true,  NO_HEADS,    ALL_VALUES },
-    [ATTN_ACT_OUT]        = { "attn.out",     "output of attention",                       true,  NO_HEADS,    WIDTH },
-    [ATTN_ACT_ADDED]      = { "attn.added",   "what attention adds to the stream",         true,  NO_HEADS,    WIDTH },
-    [ATTN_ACT_RESID_MID]  = { "resid_mid",    "residual stream between attention and MLP", true,  NO_HEADS,    WIDTH },
-    [ATTN_ACT_NORM2]      = { "norm2",        "input of the MLP",                          true,  NO_HEADS,    WIDTH },
-    [ATTN_ACT_MLP_PRE]    = { "mlp.pre",      "MLP before its nonlinearity",               true,  NO_HEADS,    MLP },
-    [ATTN_ACT_MLP_LINEAR] = { "mlp.linear",   "MLP, linear branch",                        true,  NO_HEADS,    MLP },
-    [ATTN_ACT_MLP_POST]   = { "mlp.post",     "MLP after its nonlinearity",                true,  NO_HEADS,    MLP },
-    [ATTN_ACT_MLP_OUT]    = { "mlp.out",      "output of the MLP",                         true,  NO_HEADS,    WIDTH },
-    [ATTN_ACT_MLP_ADDED]  = { "mlp.added",    "what the MLP adds to the stream",           true,  NO_HEADS,    WIDTH },
-    [ATTN_ACT_RESID_POST] = { "resid_post",
-                             "residual stream after the block",           true,  NO_HEADS,    AFTER_BLOCK },
-    [ATTN_ACT_NORM_FINAL] = { "norm_final",   "residual stream after the final norm",      false, NO_HEADS,    WIDTH },
-    [ATTN_ACT_LOGITS]     = { "logits",
-                             "logits",                                    false, NO_HEADS,    VOCABULARY },
-    [ATTN_ACT_RESULT]     = { "attn.result",  "part of each head in the output",           true,  QUERY_HEADS, WIDTH },
-    [ATTN_ACT_NORMS]      = { "attn.norms",   "norms of the weighted values",              true,  QUERY_HEADS, KEYS },
-    [ATTN_ACT_ROLLOUT]    = { "rollout",      "attention rollout",                         true,  NO_HEADS,    KEYS },
-    [ATTN_ACT_LENS]       = { "lens",         "logits of the residual stream",             true,  NO_HEADS,
-                             VOCABULARY },
-    [ATTN_ACT_MASK]       = { "attn.mask",    "attention mask",                            true,  NO_HEADS,    KEYS },
-    [ATTN_ACT_MASK_INF]   = { "attn.mask_inf", "attention mask, as added to scores",       true,  NO_HEADS,    KEYS },
-    [ATTN_ACT_DIVISORS]   = { "attn.divisors", "divisors of renormalising",                true,  QUERY_HEADS, ONE },
-};
+#define ROW(id, name, heads, rows, columns, needs, title, help) \
+    {name, title, help, HEADS_##heads, ROWS_##rows, COLUMNS_##columns, ATTN_NEEDS_##needs},
+static const struct row { const char *name, *title, *help; enum heads heads; enum rows rows; enum columns columns;
+                          enum attn_act_needs needs; } rows[ATTN_ACTS] = { ATTN_ACT_ROWS(ROW) };
+static const char of_block[] = "blocks.*.";
 
 void attn_act_name(char buf[ATTN_NAME_MAX], int act, int layer)
 {
     char *at = buf;
-    if (rows[act].block) {              /* without printf: a selection compares the names of all */
+    if (attn_act_per_layer(act)) {      /* without printf: a selection compares the names of all */
         at = stpcpy(at, "blocks.");
         at += attn_num_u64(at, (uint64_t)layer);
         at = stpcpy(at, ".");
     }
-    stpcpy(at, rows[act].tail);
+    stpcpy(at, attn_act_tail(act));
 }
 
 int attn_act_find(const char *name, int *layer)
@@ -81,7 +50,7 @@ int attn_act_find(const char *name, int *layer)
 
 const char *attn_act_tail(int act)
 {
-    return rows[act].tail;
+    return rows[act].name + (attn_act_per_layer(act) ? sizeof of_block - 1 : 0);
 }
 
 const char *attn_act_title(int act)
@@ -93,13 +62,13 @@ const char *attn_act_axes(int act)
 {
     if (attn_act_square(act))
         return " (rows: queries, columns: keys)";
-    return rows[act].columns == VOCABULARY ? " (columns: token ids)" : "";
+    return rows[act].columns == COLUMNS_V ? " (columns: token ids)" : "";
 }
 
 const char *attn_act_short(int act)
 {
-    const char *dot = strchr(rows[act].tail, '.');
-    return dot ? dot + 1 : rows[act].tail;
+    const char *tail = attn_act_tail(act), *dot = strchr(tail, '.');
+    return dot ? dot + 1 : tail;
 }
 
 const char *attn_act_nearest(const char *typed, int end)
@@ -124,7 +93,15 @@ const char *attn_act_text(char buf[ATTN_ACT_TEXT], int act)
     bool shared = false;
     for (int other = 0; other < ATTN_ACTS; other++)
         shared |= other != act && !strcmp(attn_act_short(other), attn_act_short(act));
-    snprintf(buf, ATTN_ACT_TEXT, "%s%s", shared ? "blocks.*." : "", shared ? rows[act].tail : attn_act_short(act));
+    snprintf(buf, ATTN_ACT_TEXT, "%s", shared ? rows[act].name : attn_act_short(act));
+    return buf;
+}
+
+const char *attn_act_help(char buf[ATTN_ACT_HELP], int act)
+{
+    const struct row *r = &rows[act];
+    snprintf(buf, ATTN_ACT_HELP, "[%sT,%s] %s", heads_texts[r->heads], columns_texts[r->columns],
+             r->help ? r->help : r->title);
     return buf;
 }
 
@@ -134,22 +111,22 @@ size_t attn_act_slots(size_t L) { return (L + 1) * ATTN_ACTS; }
 
 bool attn_act_per_layer(int act)
 {
-    return rows[act].block;
+    return !strncmp(rows[act].name, of_block, sizeof of_block - 1);
 }
 
 size_t attn_act_heads(const struct attn_hook_points *s, int act)
 {
-    switch (rows[act].axis) {
-    case QUERY_HEADS: return s->H;
-    case KV_HEADS:    return s->Hkv;
-    case NO_HEADS:    break;
-    }
-    return 0;
+    return rows[act].heads == HEADS_H ? s->H : rows[act].heads == HEADS_HKV ? s->Hkv : 0;
 }
 
-bool attn_act_kv(int act)
+bool attn_act_kv_heads(int act)
 {
-    return rows[act].axis == KV_HEADS;
+    return rows[act].heads == HEADS_HKV;
+}
+
+bool attn_act_of_keys(int act)
+{
+    return rows[act].rows == ROWS_TK;
 }
 
 bool attn_act_derived(int act)
@@ -157,39 +134,34 @@ bool attn_act_derived(int act)
     return act >= ATTN_ACT_DERIVED;
 }
 
+enum attn_act_needs attn_act_needs(int act)
+{
+    return rows[act].needs;
+}
+
 bool attn_act_square(int act)
 {
-    return rows[act].columns == KEYS;
+    return rows[act].columns == COLUMNS_TK;
 }
 
 bool attn_act_alternates(int act)
 {
-    return act == ATTN_ACT_DOTS || act == ATTN_ACT_SCORES || act == ATTN_ACT_DIVISORS || act == ATTN_ACT_PATTERN ||
-           act == ATTN_ACT_NORMS;
+    return rows[act].heads == HEADS_H && (attn_act_square(act) || rows[act].columns == COLUMNS_ONE);
 }
 
 static size_t columns(const struct attn_info *m, int act, size_t Tk)
 {
-    switch (rows[act].columns) {
-    case WIDTH:       return m->d;
-    case AFTER_BLOCK: return m->output_projection ? m->d : m->H * m->dv;
-    case HEAD_KEY:    return m->dh;
-    case HEAD_VALUE:  return m->dv;
-    case ALL_VALUES:  return m->H * m->dv;
-    case KEYS:        return Tk;
-    case MLP:         return m->m;
-    case VOCABULARY:  return m->V;
-    case ONE:         return 1;
-    }
-    return 0;
+    const size_t heads = m->H * m->dv, block = m->output_projection ? m->d : heads,
+                 n[] = {m->d, block, m->dh, m->dv, heads, Tk, m->m, m->V, 1};
+    return n[rows[act].columns];
 }
 
 int attn_act_shape(size_t shape[3], const struct attn_info *m, int act, size_t T, size_t Tk)
 {
     int n = 0;
-    if (rows[act].axis != NO_HEADS)
-        shape[n++] = rows[act].axis == KV_HEADS ? m->Hkv : m->H;
-    shape[n++] = attn_act_kv(act) ? Tk : T;
+    if (rows[act].heads != HEADS_NONE)
+        shape[n++] = attn_act_kv_heads(act) ? m->Hkv : m->H;
+    shape[n++] = attn_act_of_keys(act) ? Tk : T;
     shape[n++] = columns(m, act, Tk);
     return n;
 }
@@ -221,7 +193,7 @@ bool attn_act_match(const char *glob, size_t len, int act, int layer)
 {
     char name[ATTN_NAME_MAX];
     attn_act_name(name, act, layer);
-    return attn_glob(glob, len, name) || attn_glob(glob, len, rows[act].tail) ||
+    return attn_glob(glob, len, name) || attn_glob(glob, len, attn_act_tail(act)) ||
            attn_glob(glob, len, attn_act_short(act));
 }
 
@@ -289,7 +261,7 @@ bool attn_trace_wants_all(const struct attn_trace *t, int act, int layer)
 
 bool attn_trace_is_shown(const struct attn_probe *p, bool cross)
 {
-    return !cross || p->seq == (attn_act_kv(p->act) ? 1 : 0);
+    return !cross || p->seq == (attn_act_of_keys(p->act) ? 1 : 0);
 }
 
 /* An observer that fails without saying why still ends the run. */

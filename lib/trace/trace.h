@@ -15,6 +15,12 @@
 
 enum { ATTN_NAME_MAX = 48 };            /* "blocks.18446744073709551615.attn.pattern" fits */
 
+/* Which part a model must have for it to announce an activation; MLP_APART: both. */
+enum attn_act_needs { ATTN_NEEDS_ANY, ATTN_NEEDS_POSITIONS, ATTN_NEEDS_NORM1, ATTN_NEEDS_OUT, ATTN_NEEDS_APART,
+                      ATTN_NEEDS_MLP, ATTN_NEEDS_MID, ATTN_NEEDS_NORM2, ATTN_NEEDS_GATE, ATTN_NEEDS_MLP_APART,
+                      ATTN_NEEDS_FINAL, ATTN_NEEDS_UNEMBED };
+enum attn_act_needs attn_act_needs(int act);
+
 /* Which activations a model announces. */
 struct attn_hook_points { size_t L, H, Hkv; bool has[ATTN_ACTS]; };
 
@@ -29,7 +35,8 @@ const char *attn_act_title(int act);    /* "attention pattern" */
 const char *attn_act_axes(int act);     /* " (rows: queries, columns: keys)"; "" where there is nothing to say */
 bool attn_act_per_layer(int act);
 size_t attn_act_heads(const struct attn_hook_points *s, int act);   /* how many heads it has; 0: no head axis */
-bool attn_act_kv(int act);              /* its heads are key/value heads */
+bool attn_act_kv_heads(int act);        /* its heads are those of keys and values, which may be fewer than queries' */
+bool attn_act_of_keys(int act);         /* its rows are keys: k, v; with --cross, tokens of the other text */
 bool attn_act_derived(int act);         /* computed for observers alone; wildcards never mean it */
 bool attn_act_square(int act);          /* its columns are keys: dots, scores, pattern, norms, rollout, masks */
 bool attn_act_alternates(int act);      /* its bands come in turn with those of others: of the steps of attention */

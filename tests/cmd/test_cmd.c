@@ -287,9 +287,9 @@ START_TEST(help_is_short_and_says_what_is_missing)
     expect_exactly("\"$A\" help run | sed -n '/^Edits (/p'", "");
     expect("\"$A\" help run --man --all 2>&1", 2, "do not go together");
     expect_exactly("\"$A\" help edits | grep -c '\\[pos=3,key=2\\]'; \"$A\" help run | "
-                   "grep -c 'attn.added, mlp.added'; "
+                   "grep -cE 'blocks\\.[*]\\.(attn|mlp)\\.added '; "
                    "for c in batch merge; do \"$A\" help $c | grep -o 'part\\.[2*]\\.ndjson'; done",
-                   "1\n1\npart.2.ndjson\npart.*.ndjson\n");
+                   "1\n2\npart.2.ndjson\npart.*.ndjson\n");
     expect_same("\"$A\" help edits; echo; \"$A\" help kinds", "\"$A\" help run --all | sed -n '/^Edits (/,$p'");
     expect_same("\"$A\" help edits | wc -l", "\"$A\" help diff --all | sed -n '/^Edits (/,$p' | wc -l");
     expect("\"$A\" help --man | sed -n '/^.SH EDITS/,/^.SH ATTENTION/p'", 0, "vector.npy");

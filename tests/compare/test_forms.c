@@ -28,10 +28,9 @@ START_TEST(prepared_models_agree)
     make(model, "none");
     expect("$A diff $D/lens.npz $D/ours.npz", 0, "nothing differs: ");
     expect("$A diff $D/ours.npz $D/lens.npz", 0, "nothing differs: ");
-    expect("$A diff $D/lens.npz $D/ours.npz", 0, "\n  folded: ");
-    expect("$A diff $D/lens.npz $D/ours.npz", 0, "\n  shifted: 1 tensor differs by a number for each row");
-    expect_exactly("$A diff $D/lens.npz $D/ours.npz --format json | jq '[.tensors[].form] | "
-                   "(index(\"centred\") and index(\"moved\"))'",
+    expect("$A diff $D/lens.npz $D/ours.npz", 0, "  folded ");
+    expect("$A diff $D/lens.npz $D/ours.npz", 0, "       1  apart by a number for each row, which softmax does not see\n");
+    expect_exactly("$A diff $D/lens.npz $D/ours.npz --format json | jq '[.tensors[].form] | (index(\"centred\") and index(\"moved\"))'",
                    layers ? "true\n" : "false\n");
     expect(printed("$A diff $D/lens.npz $D/ours.npz -m " OF "%s --atol 1e-4", model), 0, "nothing differs: ");
     expect("$A diff $D/lens.npz $D/ours.npz --exact", 1, "differs first");
@@ -58,8 +57,8 @@ START_TEST(masks_are_numbers_too)
     static const char *const same[] = {"-1e4", "-65504", "-3.4028234663852886e38"};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         make("gpt2-b", printed("mask=%s", same[i]));
-        expect("$A diff $D/lens.npz $D/ours.npz", 0, "\n  mask: 3 tensors of A hide keys with numbers so low");
-        expect("$A diff $D/ours.npz $D/lens.npz", 0, "\n  mask: 3 tensors of B hide keys with numbers so low");
+        expect("$A diff $D/lens.npz $D/ours.npz", 0, "  mask     A           3  numbers that hide keys, so low");
+        expect("$A diff $D/ours.npz $D/lens.npz", 0, "  mask     B           3  numbers that hide keys, so low");
     }
     make("gpt2-b", "mask=-20");
     expect("$A diff $D/lens.npz $D/ours.npz", 1, "blocks.0.attn.scores differs first");

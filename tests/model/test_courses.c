@@ -283,7 +283,7 @@ START_TEST(each_of_two_models_has_its_own)
     static const char *const rows[] = {"-m %s --as scale=head --with %s --as scale=width",
                                        "%s --as scale=head %s --as scale=width"};
     const char *line = printed(rows[_i], C "y_lecture.pt", C "y_lecture.pt");
-    expect(printed("ends 1 $A diff -q %s --ids 1,2", line), 0, "  attention_multiplier  A -  B 0.5\n");
+    expect(printed("ends 1 $A diff -q %s --ids 1,2", line), 0, "  field                 B\n  attention_multiplier  0.5\n");
 }
 END_TEST
 

@@ -106,6 +106,46 @@ START_TEST(no_text_is_a_formula)
 }
 END_TEST
 
+static void fill_members(struct attn_datum *cell, const void *self, size_t i)
+{
+    static const size_t sizes[] = {3, 16};
+    static const struct attn_column names[] = {{.name = NULL}};
+    static struct attn_table inside = {.column = names, .columns = 1, .rows = 2, .row = fill_members};
+    cell[0] = attn_datum_str(i ? "x" : "\"y");
+    if (!self)
+        return;
+    cell[1] = attn_datum_str("[1, 2]");
+    cell[2] = attn_datum_sizes(sizes, i ? 2 : 0);
+    cell[3] = attn_datum_rows(i ? &inside : NULL);
+    cell[4] = attn_datum_real(0.12345);
+    cell[5] = attn_datum_str(i ? NULL : "here");
+}
+
+static bool is_odd(const void *self, size_t row) { return self && row % 2; }
+
+/* Members of a document may be tables themselves, and people may read of few rows what programs have of all. */
+START_TEST(tables_within_tables_and_rows_left_out)
+{
+    static const struct attn_column members[] = {
+        {.name = "text", .gap = 1}, {.name = "value", .kind = ATTN_COLUMN_JSON},
+        {.name = "sizes", .kind = ATTN_COLUMN_SIZES}, {.name = "rows", .kind = ATTN_COLUMN_ROWS},
+        {.name = "part", .kind = ATTN_COLUMN_REAL, .digits = 2,
+         .flags = ATTN_COLUMN_PERCENT | ATTN_COLUMN_SIGNIFICANT},
+        {.name = "where", .flags = ATTN_COLUMN_READ}};
+    struct attn_table t = {.column = members, .columns = 6, .rows = 2, .row = fill_members, .self = members,
+                           .spaced = true, .left = "rows"};
+    ck_written(t, "csv", "text,value,part\n\"\"\"y\",\"[1, 2]\",0.12345\nx,\"[1, 2]\",0.12345\n");
+    ck_written(t, "ndjson", "{\"text\": \"\\\"y\", \"value\": [1, 2], \"sizes\": [], \"rows\": null, \"part\": 0.12345}\n"
+                            "{\"text\": \"x\", \"value\": [1, 2], \"sizes\": [3, 16], \"rows\": [\"\\\"y\", \"x\"], \"part\": 0.12345}\n");
+    ck_written(t, "text", " text  value   part  where\n \"y    [1, 2]  12 %  here\n x     [1, 2]  12 %\n");
+    t.rows = 6;
+    t.listed = is_odd;
+    t.most = 1;
+    t.indent = 2;
+    ck_written(t, "text", "   text  value   part\n   x     [1, 2]  12 %\n  ... and 2 more rows\n");
+}
+END_TEST
+
 /* A column may be called as a token is. */
 START_TEST(no_name_of_a_column_escapes)
 {
@@ -137,6 +177,7 @@ Suite *suite_table(void)
     tcase_add_test(c, every_format);
     tcase_add_test(c, objects_as_in_the_documents_of_the_program);
     tcase_add_test(c, no_text_is_a_formula);
+    tcase_add_test(c, tables_within_tables_and_rows_left_out);
     tcase_add_test(c, no_name_of_a_column_escapes);
     tcase_add_test(c, without_rows);
     suite_add_tcase(s, c);

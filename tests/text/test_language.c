@@ -85,7 +85,7 @@ START_TEST(pages_are_whole)
         expect(printed("sed '%s' data/lang/zh.po > \"$D/zh.po\"; $PYTHON -B tests/messages.py \"$D/zh.po\" | "
                        "sed \"s#$D#\\$D#\"",
                        wrong[i].sed), 1, wrong[i].says);
-    succeed("cp -r --parents lib/picture lib/trace/trace.c lib/ask/scores.c cmd/attn-cli/cmd_run.c tests/messages.py "
+    succeed("cp -r --parents lib/picture lib/attn.h lib/ask/scores.c cmd/attn-cli/cmd_run.c tests/messages.py "
             "data/lang $D");
     expect("cd \"$D\" && sed -i 's/tr(\"Lens\")/tr(name)/' lib/picture/page/lens.js && "
            "$PYTHON -B tests/messages.py data/lang/zh.po", 1,

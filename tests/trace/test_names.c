@@ -77,8 +77,9 @@ START_TEST(every_published_shape)
     for (int i = 0; i < ndim; i++)
         ck_assert_uint_eq(shape[i], published[_i].shape[i]);
     ck_assert_uint_eq(attn_act_heads(&hooks, act), ndim == 3 ? shape[0] : 0);
-    ck_assert_int_eq(attn_act_kv(act), ndim == 3 && shape[0] == hooks.Hkv);
+    ck_assert_int_eq(attn_act_kv_heads(act), ndim == 3 && shape[0] == hooks.Hkv);
     ck_assert_int_eq(attn_act_square(act), shape[ndim - 1] == T);
+    ck_assert_int_eq(attn_act_of_keys(act), attn_act_shape(shape, &info, act, T, 2 * T) && shape[ndim - 2] == 2 * T);
 }
 END_TEST
 

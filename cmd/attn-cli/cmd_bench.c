@@ -114,7 +114,7 @@ static int by_size(const void *a, const void *b)
 /* The median; the first time only warms up. */
 static int repeat(struct measured *m, struct pass *p, struct attn_err *err)
 {
-    double sample[SAMPLES], spent = 0, warm;
+    double sample[SAMPLES] = {0}, spent = 0, warm;
     int code = once(&warm, p, err);
     m->tokens = p->tokens;
     while (!code && m->runs < SAMPLES && (m->runs < LEAST || spent < o.seconds.x)) {

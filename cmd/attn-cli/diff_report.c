@@ -224,11 +224,11 @@ static void print_report(const struct differences *r)
     const struct attn_diff_counts c = r->diff ? attn_diff_count(r->diff) : (struct attn_diff_counts){0};
     if (r->diff) {
         print_verdict(r, &c);
-    } else if (attn_contrast_differs(r->contrast)) {
+    } else if (r->contrast && !attn_contrast_differs(r->contrast)) {
+        print_same(r->contrast->compared, "weight");
+    } else {
         fputs("the models differ: ", stdout);
         diff_print_what_differs(r->contrast);
-    } else {
-        print_same(r->contrast->compared, "weight");
     }
     putchar('\n');
     print_name("A", r->name_a);

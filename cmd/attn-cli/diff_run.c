@@ -4,6 +4,7 @@
 #include "opts_output.h"
 
 #include "base/err.h"
+#include "trace/trace.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -34,10 +35,9 @@ static const char *token_at(char buf[TOKEN], const struct differences *r, size_t
 static const char *place_of(char buf[WHERE], const struct differences *r, const struct attn_diff_row *row)
 {
     char t[2][TOKEN], head[64] = "";
-    bool square = row->act == ATTN_ACT_DOTS || row->act == ATTN_ACT_SCORES || row->act == ATTN_ACT_PATTERN;
     if (attn_diff_has_heads(row))
         snprintf(head, sizeof head, "head %zu, ", row->at[0]);
-    if (square)
+    if (row->act >= 0 && attn_act_square(row->act))
         snprintf(buf, WHERE, "%squery %s, key %s", head, token_at(t[0], r, row->at[1]), token_at(t[1], r, row->at[2]));
     else
         snprintf(buf, WHERE, "%stoken %s, column %zu", head, token_at(t[0], r, row->at[1]), row->at[2]);
@@ -166,16 +166,18 @@ static const struct form { const char *name, *why; bool mutual; } forms[] = {
     {"moved", "apart by a bias of the values, which the bias of the output makes up for", true},
     {"shifted", "apart by a number for each row, which softmax does not see", true},
     {"mask", "numbers that hide keys, so low that softmax gives exactly 0, as it does to -inf", false}};
+enum { FORMS = sizeof forms / sizeof *forms };
 
 static const struct form *form_of(const struct differences *r, size_t i, int *side)
 {
     const char *name = attn_diff_form(r->diff, r->row[0][i], side);
     size_t k = 0;
-    while (name && strcmp(name, forms[k].name))
+    while (name && k < FORMS && strcmp(name, forms[k].name))
         k++;
-    if (name && forms[k].mutual)
-        *side = 2;
-    return name ? &forms[k] : NULL;
+    if (!name || k == FORMS)
+        return NULL;
+    *side = forms[k].mutual ? 2 : *side;
+    return &forms[k];
 }
 
 /* How many arrays are in the form of row i, on the same side, from the row `from` on. */

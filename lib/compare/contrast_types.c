@@ -6,9 +6,13 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "compute/dtype.h"
 
-/* Every type but those of single numbers. */
-static bool in_blocks(const char *dtype) { return dtype[0] == 'Q' || !strncmp(dtype, "IQ", 2); }
+static bool in_blocks(const char *dtype)
+{
+    enum attn_dtype type;
+    return attn_dtype_named(dtype, &type) && attn_dtype_in_blocks(type);
+}
 
 double attn_contrast_relative(double squares, double squares_b)
 {

@@ -140,7 +140,7 @@ static int measure(struct measured *m, const struct attn_model *model, const str
     return code;
 }
 
-/* The longest text it takes: of a model that takes fewer tokens those of this row are left out. */
+/* Whether the model has room for it, and predicts tokens where one is to follow. */
 static bool fits(const struct row *r, const struct attn_model *m, const struct attn_info *info)
 {
     struct attn_err why;

@@ -55,9 +55,11 @@ libc     := -B$(root)/usr/lib/$(machine)-linux-gnu/
 endif
 
 version := $(shell sed -n 's/^\#define ATTN_VERSION "\(.*\)"/\1/p' lib/attn.h)
-# Portable is as release, without anything that Linux alone has: lib/base/os.h.
+# Portable is as release, without anything that Linux alone has: lib/engine/base/os.h.
 defines_portable := -DATTN_PORTABLE
-std     := -std=c11 -D_GNU_SOURCE -Ilib -ffp-contract=off -fvisibility=hidden -fPIC $(foreign) $(defines_$(flavour))
+# Files include each other as "room/file.h", in whichever wing a room lies.
+wings   := -Ilib $(patsubst lib/%/,-Ilib/%,$(wildcard lib/*/))
+std     := -std=c11 -D_GNU_SOURCE $(wings) -ffp-contract=off -fvisibility=hidden -fPIC $(foreign) $(defines_$(flavour))
 warn    := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
 # Where the compiler finds a library's archive, as not every linker looks for one by the name of its file.
 archive  = $(call asked,$(CC) $(foreign) -print-file-name=lib$(1).a)
@@ -152,11 +154,11 @@ only_aarch64 := vec_neon dequantise_neon no_microkernel
 only_wasm32  := vec_wasm page_os page_tree page_unicode no_writers page_file no_dump
 absent  := $(foreach m,$(filter-out $(machine),x86_64 aarch64 wasm32),$(only_$m))
 # Those that take longest begin, as otherwise one of them would be alone at the end.
-long_o  := $(foreach l,dequantise_avx512 dequantise_avx2 vec_avx512 vec_avx2,$(B)/lib/compute/$l.o)
-lib_o   := $(filter-out $(foreach a,$(absent),$(B)/lib/%/$a.o),$(long_o) $(filter-out $(long_o),$(call objects,lib/*/*.c)))
+long_o  := $(foreach l,dequantise_avx512 dequantise_avx2 vec_avx512 vec_avx2,$(B)/lib/engine/compute/$l.o)
+lib_o   := $(filter-out $(foreach a,$(absent),$(B)/lib/%/$a.o),$(long_o) $(filter-out $(long_o),$(call objects,lib/*/*/*.c)))
 cmd_o   := $(call objects,cmd/attn-cli/*.c cmd/attn-cli/*/*.c)
 # Tests lie as the rooms of lib that they test; the other folders under tests/ are tools.
-tested  := support cmd $(patsubst lib/%/,%,$(wildcard lib/*/))
+tested  := support cmd $(notdir $(patsubst %/,%,$(wildcard lib/*/*/)))
 test_o  := $(foreach room,$(tested),$(call objects,tests/$(room)/*.c))
 # What a flavour calls at each basic block that runs.
 blocks_steps := $(B)/tests/sizes/steps.o
@@ -181,7 +183,7 @@ $(B)/libattn.so: $(lib_o) $(B)/objects
 	@ln -sf libattn.so $@.0             # so that a program linked with it here runs here
 $(B)/attn-tests: $(test_o) $(B)/libattn.a $(B)/objects | $(if $(root),,$(B)/fault.so)
 	$(call do,LINK $@) $(link) -o $@ $(binary) -lcheck -lsubunit $(parsers) $(libs)
-$(B)/lib/compute/%.o: room := $(room_compute)
+$(B)/lib/engine/compute/%.o: room := $(room_compute)
 $(B)/cmd/%.o: room := -Icmd/attn-cli
 $(B)/tests/%.o: room := -iquote tests/support
 $(B)/%.o: %.c $(B)/flags
@@ -200,35 +202,35 @@ $(tools)/unicode: $(tools)/pack
 $(tools)/deflate: $(tools)/unicode
 else
 # But for what each commit changes.
-base_o := $(filter-out %/version.o,$(filter $(B)/lib/base/%,$(lib_o)))
+base_o := $(filter-out %/version.o,$(filter $(B)/lib/engine/base/%,$(lib_o)))
 $(addprefix $(tools)/,index cut pack unicode deflate):
 	@mkdir -p $(@D)
 	$(call do,LINK $@) $(link) -o $@ $(binary) $(libs)
 endif
 
-# What a short run would otherwise spend most of its time on: see lib/text/index.h.
-$(B)/tools/index: $(B)/models/index.o $(base_o) $(B)/lib/text/vocab.o $(B)/lib/text/merges.o $(B)/lib/text/bytes.o $(blocks_$(flavour))
+# What a short run would otherwise spend most of its time on: see lib/engine/text/index.h.
+$(B)/tools/index: $(B)/models/index.o $(base_o) $(B)/lib/engine/text/vocab.o $(B)/lib/engine/text/merges.o $(B)/lib/engine/text/bytes.o $(blocks_$(flavour))
 $(B)/tiny.index: $(tools)/index models/tiny/vocab.json models/tiny/merges.txt
 	$(call do,INDEX $@) $^ >$@.new && mv $@.new $@
-$(B)/lib/model/source.o: $(models) $(B)/tiny.index
+$(B)/lib/engine/model/source.o: $(models) $(B)/tiny.index
 
 # The letters of pictures: parts of Debian's fonts, cut and packed.
-$(B)/tools/cut: $(B)/data/fonts/cut.o $(base_o) $(addprefix $(B)/lib/picture/,truetype.o outline.o subset.o) $(blocks_$(flavour))
+$(B)/tools/cut: $(B)/data/fonts/cut.o $(base_o) $(addprefix $(B)/lib/show/picture/,truetype.o outline.o subset.o) $(blocks_$(flavour))
 $(B)/sans.face $(B)/mono.face: $(tools)/cut data/fonts/latin.txt
 $(B)/chinese.face: $(tools)/cut data/fonts/chinese.txt
 $(B)/%.face:
 	$(call do,CUT $@) $(tools)/cut $(font_$*) 0 $(filter %.txt,$^) >$@.new && mv $@.new $@
-$(B)/lib/picture/faces.o: $(addprefix $(B)/,sans.face mono.face chinese.face)
-$(B)/lib/picture/html.o: $(wildcard lib/picture/page/*)
+$(B)/lib/show/picture/faces.o: $(addprefix $(B)/,sans.face mono.face chinese.face)
+$(B)/lib/show/picture/html.o: $(wildcard lib/show/picture/page/*)
 $(B)/cmd/attn-cli/help_json.o: $(wildcard cmd/attn-cli/schemas/*)
-$(B)/lib/picture/history.o: $(wildcard lib/picture/history/*) lib/picture/page/texts.js
+$(B)/lib/show/picture/history.o: $(wildcard lib/show/picture/history/*) lib/show/picture/page/texts.js
 
 # What is said in other languages: each .po is one.
 $(B)/tools/pack: $(B)/data/lang/pack.o $(base_o) $(blocks_$(flavour))
 $(B)/languages: $(tools)/pack $(sort $(wildcard data/lang/*.po))
 	$(call do,PACK $@) $(tools)/pack $(filter %.po,$^) >$@.new && mv $@.new $@
-$(B)/lib/text/language.o: $(B)/languages
-$(B)/lib/model/source.o $(B)/attn.pc: $(B)/directories
+$(B)/lib/show/language/language.o: $(B)/languages
+$(B)/lib/engine/model/source.o $(B)/attn.pc: $(B)/directories
 
 # ---- the engine of pages -------------------------------------------------------------------
 
@@ -236,17 +238,17 @@ $(B)/lib/model/source.o $(B)/attn.pc: $(B)/directories
 # its own.  It takes another compiler than all else; once it was built here, it follows what changes.
 E            := $(B)/wasm
 to_engine    := clang lld wasi-libc libclang-rt-dev-wasm32
-engine_rooms := base table trace compute io model text run gradient ask answers live
+engine_rooms := base table trace compute io model text attend run gradient ask language answers live
 engine_also  := $(addprefix batch/,capture engine grids group summary writing) $(addprefix picture/,album figure_bars legend look \
     scale section wrap) $(addprefix sinks/,drawn formats grid merge_words print sink sink_json no_writers)
 not_wasm32   := $(only_x86_64) $(filter-out no_microkernel,$(only_aarch64)) dump dump_directory dump_json dump_table dump_tensors \
     dump_run
-engine_c     := $(foreach r,$(engine_rooms),$(wildcard lib/$r/*.c)) $(engine_also:%=lib/%.c)
+engine_c     := $(foreach r,$(engine_rooms),$(wildcard lib/*/$r/*.c)) $(wildcard $(engine_also:%=lib/*/%.c))
 engine_o     := $(patsubst %.c,$(E)/%.o,$(filter-out $(foreach n,$(not_wasm32),%/$n.c),$(engine_c)))
 WASM_CC      ?= clang
 wasm_cc      = $(WASM_CC) --target=wasm32-wasi -msimd128 -msign-ext -mnontrapping-fptoint
-wasm_std     := -std=c11 -D_GNU_SOURCE -DATTN_PORTABLE $(addprefix -D_WASI_EMULATED_,MMAN SIGNAL PROCESS_CLOCKS GETPID) -Ilib \
-    -isystem lib/base/page -isystem $(E)/include -include lib/base/page/missing.h -ffp-contract=off -fvisibility=hidden \
+wasm_std     := -std=c11 -D_GNU_SOURCE -DATTN_PORTABLE $(addprefix -D_WASI_EMULATED_,MMAN SIGNAL PROCESS_CLOCKS GETPID) $(wings) \
+    -isystem lib/engine/base/page -isystem $(E)/include -include lib/engine/base/page/missing.h -ffp-contract=off -fvisibility=hidden \
     -ffunction-sections -fdata-sections
 # Where a page would wait; all else is small.
 wasm_quick   := gemm gemm_item panels attention multi_head rows
@@ -265,7 +267,7 @@ $(E)/include/unicode.h: $(tools)/unicode $(E)/flags
 $(E)/%.o: %.c $(E)/include/unicode.h $(E)/flags
 	@mkdir -p $(@D)
 	$(call do,WASM $<) $(wasm_cc) $(wasm_std) $(warn) -Wno-gnu-statement-expression $(if $(filter $(notdir $*),$(wasm_quick)),-Os,-Oz) $(wasm_$(notdir $*)) $(if $(filter %/version,$*),$(cflags_version)) -MMD -MP -c -o $@ $<
-$(E)/lib/base/version.o: $(B)/commit
+$(E)/lib/engine/base/version.o: $(B)/commit
 $(B)/engine.wasm: $(engine_o) $(E)/flags
 	$(call do,LINK $@) $(wasm_cc) -o $@ $(filter %.o,$^) $(wasm_link)
 # What is in the program: nothing, until an engine was asked for.
@@ -279,7 +281,7 @@ else
 $(B)/engine.z:
 	@mkdir -p $(@D) && : >$@
 endif
-$(B)/lib/picture/page_engine.o: $(B)/engine.z
+$(B)/lib/show/picture/page_engine.o: $(B)/engine.z
 $(B)/tools/unicode: $(B)/data/engine/unicode.o $(blocks_$(flavour))
 $(B)/tools/deflate: $(B)/data/engine/deflate.o $(blocks_$(flavour))
 
@@ -289,7 +291,7 @@ stamps := $(addprefix $(B)/,directories flags objects commit wasm/flags)
 by_file := $(sort $(filter-out cflags_source cflags_version,$(filter cflags_% flags_% room_% wasm_%,$(.VARIABLES))))
 $(B)/directories: export now = $(libdir) $(includedir) $(modelsdir)
 $(B)/commit: export now = $(commit)
-$(B)/lib/base/version.o: $(B)/commit
+$(B)/lib/engine/base/version.o: $(B)/commit
 $(B)/flags: export now = $(CC) $(std) $(warn) $(CFLAGS) $(hard) $(hard_link) $(packed) $(flags) $(LDFLAGS) $(inside) $(libs) $(foreach v,$(filter-out wasm_%,$(by_file)),$v=$($v))
 $(E)/flags: export now = $(wasm_cc) $(wasm_std) $(warn) $(wasm_link) $(foreach v,$(filter wasm_%,$(by_file)),$v=$($v))
 $(B)/objects: export now = $(lib_o) $(cmd_o) $(test_o)

@@ -17,7 +17,7 @@ extern "C" {
 /* ---- edits ------------------------------------------------------------------------------------ */
 
 /* A list of edits: which numbers of which activations to change, and how.  They are applied in the order in which they
- * were added. "L1H2 = 0" removes a head, "L0.mlp.out[pos=-1] += 2*vector.npy" steers a row; lib/ask/edit.h has the
+ * were added. "L1H2 = 0" removes a head, "L0.mlp.out[pos=-1] += 2*vector.npy" steers a row; lib/engine/ask/edit.h has the
  * grammar, and the manual explains it. */
 struct attn_edits;
 /* Each of these adds to *list, which is made if it is NULL.  An error leaves the list as it was and names the column

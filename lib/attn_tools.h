@@ -449,6 +449,7 @@ const struct attn_diff_row *attn_diff_first(const struct attn_diff *d);
 /* By no more than rounding explains, whatever limits were asked for; and whether at[0] is a head. */
 bool attn_diff_is_rounding(const struct attn_diff_row *row);
 bool attn_diff_has_heads(const struct attn_diff_row *row);
+bool attn_diff_square(const struct attn_diff_row *row);          /* its columns are keys */
 struct attn_diff_counts { size_t compared, differ, close, rounding; };
 struct attn_diff_counts attn_diff_count(const struct attn_diff *d);
 /* What a side, 0 or 1, calls the array of a row itself; NULL: it has none. */

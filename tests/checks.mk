@@ -3,7 +3,7 @@
 # make quick         builds without optimisation (build/quick) and runs the suites that notice most: for while one writes;
 #                    suites='families:random_models/gemma2 edits' runs these in their place, by suite, test or row
 # make asan tsan     the tests under sanitizers;      make fuzz: each target for FUZZ_SECONDS, or FUZZ_RUNS inputs if they take less
-# make portable    the program without what Linux alone has (build/portable), and its tests: lib/base/os.h
+# make portable    the program without what Linux alone has (build/portable), and its tests: lib/engine/base/os.h
 # make house         counts files, lines, long lines and functions, and names of files in several rooms
 # make walls         checks which room may include which;   make lint: clang-tidy, cppcheck, gcc's analyzer
 # make test-python   the module of data/python over the library as it is built here, if there is NumPy; make test also does
@@ -69,7 +69,7 @@ $(B)/emulated: $(B)/attn-cli
 	@printf '#!/bin/sh\nexec %s "%s" "$$@"\n' '$(emulate)' "$$(realpath $<)" >$@ && chmod +x $@
 
 # The engine of pages, under node, beside the library: tests/engine/engine.mjs.
-$(B)/fused.wasm: tests/engine/fused.c $(wildcard lib/compute/*.h) $(E)/flags
+$(B)/fused.wasm: tests/engine/fused.c $(wildcard lib/engine/compute/*.h) $(E)/flags
 	@mkdir -p $(E)/tests
 	$(call do,WASM $<) $(wasm_cc) $(wasm_std) $(wasm_vec_wasm) -Os -c -o $(E)/tests/fused.o $<
 	$(call do,LINK $@) $(wasm_cc) -o $@ $(E)/tests/fused.o -nostartfiles -Wl,--no-entry,--gc-sections,--strip-all,-z,stack-size=1048576
@@ -249,7 +249,7 @@ walls: $(B)/libattn.a $(B)/libattn.so
 # cppcheck, the longest of all, begins: at the end it would run alone.
 lint: lint-cppcheck $(lib_o:$(B)/%.o=$(build)/lint/%) $(cmd_o:$(B)/%.o=$(build)/lint/%) $(build)/lint/models/index
 lint-cppcheck:
-	cppcheck --quiet --error-exitcode=1 --std=c11 -D_GNU_SOURCE -D__x86_64__ -Ilib -Icmd/attn-cli --enable=warning,performance,portability \
+	cppcheck --quiet --error-exitcode=1 --std=c11 -D_GNU_SOURCE -D__x86_64__ $(wings) -Icmd/attn-cli --enable=warning,performance,portability \
 	    --inline-suppr lib cmd models
 nodes  := 225000
 $(build)/lint/%: %.c FORCE

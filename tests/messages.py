@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """messages.py PO... - whether what is said to people is in each language, and nothing else is.
 
-Looks for the texts that lib/ looks up (lib/text/language.h): the formats of derivations, what tr and attn_tr are called
+Looks for the texts that lib/ looks up (language.h): the formats of derivations, what tr and attn_tr are called
 with, the rows of articles, headings of tables; of pages also what scripts call tr with and templates have in {{"..."}},
 titles of activations and what is said of scores.  Each that has a word must be a msgid of each file, translated, and
 each msgid must be such a text; conversions of both are the same.  What the head of a file says of its terms and marks
@@ -83,7 +83,7 @@ def texts_of_page(path):
 
 def texts_of(path):
     """Walks through brackets: of each, what stands before it, and which argument comes."""
-    t, stack, lessons = tokens(path.read_text()), [], path.parts[1] == "explain"
+    t, stack, lessons = tokens(path.read_text()), [], path.parent.name == "explain"
     for i, x in enumerate(t):
         before = "".join(t[max(i - 6, 0):i])
         if x in "([{":
@@ -136,20 +136,20 @@ def style(text):
 def main():
     texts, pages, found = {}, set(), []
     for path in sorted(Path("lib").rglob("*.c")) + [Path("cmd/attn-cli/cmd_run.c")]:
-        if path.parts[1] in ("explain", "sinks", "picture", "attn-cli"):
+        if path.parent.name in ("explain", "sinks", "picture", "attn-cli"):
             for text in texts_of(path):
                 texts.setdefault(text, path)
-        elif path.parts[1] in ("variants", "answers"):
+        elif path.parent.name in ("variants", "answers"):
             for m in re.finditer(r'\battn_tr\(\w[^,()"]*,\s*("(?:\\.|[^"\\]|"\s*")*")', path.read_text()):
                 texts.setdefault(unquote(re.sub(r'"\s*"', "", m[1])), path)
-    for path in [p for ending in ("html", "js") for p in sorted(Path("lib/picture").rglob("*." + ending))]:
+    for path in [p for ending in ("html", "js") for p in sorted(Path("lib/show/picture").rglob("*." + ending))]:
         for text in texts_of_page(path):
             if text is None:
                 found.append(f"{path}: tr( takes a text in quotes, which is looked up before the page is made")
             else:
                 texts.setdefault(text, path)
                 pages.add(text)
-    for path in (Path("lib/attn.h"), Path("lib/ask/scores.c")):
+    for path in (Path("lib/attn.h"), Path("lib/engine/ask/scores.c")):
         of = list(texts_of_tables(path))
         found += [] if len(of) > 10 else [f"{path}: the rows of its table look otherwise than {Path(__file__).name} "
                                           f"knows them"]

@@ -19,17 +19,17 @@ REPO = Path(__file__).resolve().parent.parent
 ROWS = {
     "kind": [
         ("lib/attn.h", "<    ATTN_MASKED  ", "    ATTN_PROBE,\n"),
-        ("lib/run/kind.c", '        METHOD("{mask}, {B} at a time, with rescaled sums", &B)},\n',
+        ("lib/engine/model/kind.c", '        METHOD("{mask}, {B} at a time, with rescaled sums", &B)},\n',
          '    [ATTN_PROBE] = {"probe-kind:W", "a note on kinds", "help on kinds", METHOD("{W} probes", &W)},\n'),
-        ("lib/compute/mask.c", "    [ATTN_BLOCK] = {IF_CAUSAL, NULL},\n", "    [ATTN_PROBE] = {ALWAYS, NULL},\n"),
+        ("lib/engine/compute/mask.c", "    [ATTN_BLOCK] = {IF_CAUSAL, NULL},\n", "    [ATTN_PROBE] = {ALWAYS, NULL},\n"),
     ],
     "format": [
-        ("lib/sinks/formats.h", '"a page to explore", NULL, RUN | MAP | ABLATED | SAYS, &attn_html_methods) \\\n',
+        ("lib/show/sinks/formats.h", '"a page to explore", NULL, RUN | MAP | ABLATED | SAYS, &attn_html_methods) \\\n',
          '    ROW("probe-format", ".probe", "help on formats", NULL, RUN | PICTURE, &attn_svg_methods) \\\n'),
     ],
     "family": [
-        ("lib/model/family.c", "each(bloom) each(falcon)", " each(probe)"),
-        ("lib/model/family_llama.c", "</* ---- Mistral: ", '''const struct attn_family attn_probe = {
+        ("lib/engine/model/family.c", "each(bloom) each(falcon)", " each(probe)"),
+        ("lib/engine/model/family_llama.c", "</* ---- Mistral: ", '''const struct attn_family attn_probe = {
     .name = "probe_family", .keys = llama_keys, LLAMA_NAMES,
     .defaults = &(const struct attn_config){LLAMA_DEFAULTS(10000, 1e-6), .V = 32000, .n_ctx = 2048, .m = 11008},
     .part = {LLAMA_ATTENTION(ATTN_BIAS_ASKED, ATTN_BIAS_ASKED), LLAMA_MLP(ATTN_BIAS_ASKED), LLAMA_NORMS, LLAMA_ENDS}
@@ -40,17 +40,17 @@ ROWS = {
          '    {"probe_family", "a note on families", "ProbeForCausalLM", SILU ", " RMS("1e-06"), LLAMA_SIZES},\n'),
     ],
     "score": [
-        ("lib/ask/scores.c", "     ATTN_SCORE_SHARE, induction},\n",
+        ("lib/engine/ask/scores.c", "     ATTN_SCORE_SHARE, induction},\n",
          '    {"probe-score", "probed", "help on scores", ATTN_SCORE_SHARE, self},\n'),
     ],
     "activation": [
         ("lib/attn.h", '"MLP after its nonlinearity", NULL) \\\n',
          '    ROW(MLP_PROBE, "blocks.*.mlp.probe", NONE, T, M, GATE, "a title", "help on activations") \\\n'),
-        ("lib/compute/block.c", "attn_pass_announce(p, ATTN_ACT_MLP_POST, &hidden, 0);\n",
+        ("lib/engine/compute/block.c", "attn_pass_announce(p, ATTN_ACT_MLP_POST, &hidden, 0);\n",
          "        attn_pass_announce(p, ATTN_ACT_MLP_PROBE, &hidden, 0);\n"),
     ],
     "function": [
-        ("lib/compute/mlp.h", 'PLAIN(RELU, relu, "relu", OWN, NULL) \\\n',
+        ("lib/engine/compute/mlp.h", 'PLAIN(RELU, relu, "relu", OWN, NULL) \\\n',
          '    PLAIN(PROBE, relu, "probe_act", OWN, "a note on functions") \\\n'
          '    GATED(PROBED, silu_mul, "probe_gate", OWN, NULL) \\\n'),
     ],

@@ -1,24 +1,30 @@
 """walls.py LIBATTN.A LIBATTN.SO - what belongs where: which room may include which, and that every name
 has one meaning.
 
-A room of lib/ includes attn.h, itself and the rooms before it in ROOMS, and calls no others, either, by the symbols of
-libattn.a: what attn.h declares is defined in any of them.  cmd/ includes attn.h, lib/base, lib/table and itself."""
+A room of lib/ includes attn.h, itself and the rooms before it in WINGS, and calls no others, either, by the symbols of
+libattn.a: what attn.h declares is defined in any of them.  cmd/ includes attn.h, base, table and itself."""
 import re
 import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
 
-ROOMS = ("base table trace compute io model text run gradient ask picture sinks making train explain variants compare "
-         "batch answers live").split()
+WINGS = {
+    "engine": "base table trace compute io model text attend run gradient ask",
+    "show": "language picture sinks",
+    "study": "making train explain variants compare batch answers live",
+}
+WING = {room: wing for wing, rooms in WINGS.items() for room in rooms.split()}
+ROOMS = list(WING)
+TOPS = ["lib", *(f"lib/{wing}" for wing in WINGS)]
 # What only the named files may contain.
 ONLY = [
-    (r'#\s*include\s*[<"]libxsmm', "lib cmd", r"lib/compute/microkernel\.c",
+    (r'#\s*include\s*[<"]libxsmm', "lib cmd", r"lib/engine/compute/microkernel\.c",
      "libxsmm stays behind compute/microkernel.c"),
-    (r'#\s*include\s*[<"]cjson', "lib cmd", r"lib/base/\w+\.[ch]", "cJSON stays in lib/base"),
-    (r"\b(v?asprintf|vsnprintf) *\(|\bsnprintf *\(.*%[-+ #0-9.*]*[aefg]", "lib", r"lib/base/format\.c",
+    (r'#\s*include\s*[<"]cjson', "lib cmd", r"lib/engine/base/\w+\.[ch]", "cJSON stays in base/"),
+    (r"\b(v?asprintf|vsnprintf) *\(|\bsnprintf *\(.*%[-+ #0-9.*]*[aefg]", "lib", r"lib/engine/base/format\.c",
      "numbers have a point in any locale: base/format.h"),
-    (r"stdio\.h|\bprintf *\(", "lib/compute", "", "arithmetic does not print"),
+    (r"stdio\.h|\bprintf *\(", "lib/engine/compute", "", "arithmetic does not print"),
     (r"\b(exit|abort|puts|printf|perror) *\(|(?<!/)\bstd(out|err)\b", "lib", "", "a library neither prints nor exits"),
 ]
 found = []
@@ -35,9 +41,15 @@ def code_of(path):
     return keep.sub(lambda m: m[1] or "\n" * m[0].count("\n"), text).split("\n")
 
 
+def room_of(path):
+    """None: in cmd; attn.h and those beside it are rooms of their own."""
+    return None if path.parts[0] != "lib" else path.parts[2 if len(path.parts) > 3 else 1]
+
+
 def check_include(path, n, name, headers):
-    room = path.parts[1] if path.parts[0] == "lib" else None
-    target = name.split("/")[0] if f"lib/{name}" in headers and "/" in name else None
+    room = room_of(path)
+    first = name.split("/")[0]
+    target = first if f"lib/{WING.get(first)}/{name}" in headers else None
     where = f"{path}:{n}"
     beside = f"{path.parent}/{name}" in headers and room != target and not room
     if f"lib/{name}" in headers and target is None or beside:
@@ -77,14 +89,15 @@ def base_names(files):
 def check_sources():
     files = [p for top in ("lib", "cmd") for p in sorted(Path(top).rglob("*.[ch]"))]
     headers = {str(p) for p in files if p.suffix == ".h"}
-    for room in {p.parts[1] for p in files if p.parts[0] == "lib" and len(p.parts) > 2} ^ set(ROOMS):
-        complain(f"lib/{room}", "is not one of the rooms that tests/walls.py lists")
+    there = {p.parts[1:3] for p in files if p.parts[0] == "lib" and len(p.parts) > 3}
+    for wing, room in there ^ {(wing, room) for room, wing in WING.items()}:
+        complain(f"lib/{wing}/{room}", "is not one of the rooms that tests/walls.py lists")
     tags, functions = defaultdict(list), defaultdict(list)
     for path in files:
         lines = code_of(path)
         for n, line in enumerate(lines, 1):
             m = re.match(r'\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', line)
-            if m and (m[1] or f"lib/{m[2]}" in headers or m[2].startswith(".")):
+            if m and (m[1] or any(f"{top}/{m[2]}" in headers for top in TOPS) or m[2].startswith(".")):
                 check_include(path, n, m[1] or m[2], headers)
             for pattern, where, but, why in ONLY:
                 if str(path).startswith(tuple(w + "/" for w in where.split())) and re.search(pattern, line) \
@@ -105,13 +118,13 @@ def symbols(*command):
 
 def check_calls(archive):
     """Names of files are unique, so that a member of the archive says its room."""
-    room_of = {p.stem: p.parts[-2] for p in Path("lib").rglob("*.c")}
+    room_of_member = {p.stem: room_of(p) for p in Path("lib").rglob("*.c")}
     said = subprocess.run(["nm", "-A", archive], check=True, capture_output=True, text=True).stdout
     lines = [re.match(r".*?:(\w+)\.o:[0-9a-f ]*(\w) (\w+)$", line) for line in said.splitlines()]
     defined = {m[3]: m[1] for m in lines if m and m[2] in "TDRB"}
     for m in lines:
         if m and m[2] == "U" and m[3] in defined:
-            caller, called = room_of[m[1]], room_of[defined[m[3]]]
+            caller, called = room_of_member[m[1]], room_of_member[defined[m[3]]]
             if ROOMS.index(called) > ROOMS.index(caller):
                 complain(f"lib/{caller}/{m[1]}.c", f"calls {m[3]} of {called}/, which lies above it")
 

@@ -4,7 +4,6 @@
 #include "opts_output.h"
 
 #include "base/err.h"
-#include "trace/trace.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -37,7 +36,7 @@ static const char *place_of(char buf[WHERE], const struct differences *r, const 
     char t[2][TOKEN], head[64] = "";
     if (attn_diff_has_heads(row))
         snprintf(head, sizeof head, "head %zu, ", row->at[0]);
-    if (row->act >= 0 && attn_act_square(row->act))
+    if (attn_diff_square(row))
         snprintf(buf, WHERE, "%squery %s, key %s", head, token_at(t[0], r, row->at[1]), token_at(t[1], r, row->at[2]));
     else
         snprintf(buf, WHERE, "%stoken %s, column %zu", head, token_at(t[0], r, row->at[1]), row->at[2]);

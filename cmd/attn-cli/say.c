@@ -101,12 +101,27 @@ struct excerpt excerpt(const char *typed)
     return e;
 }
 
+static const struct attn_meaning meanings[] = {
+    {"text", "sentence"}, {"prompt", "sentence"}, {"input", "sentence"}, {"string", "sentence"},
+    {"vocab", "model"}, {"vocabulary", "model"}, {"tokenizer", "model"}, {"weights", "model"}, {"checkpoint", "model"},
+    {"out", "output"}, {"save", "output"},
+    {"sort", "by"}, {"sort-by", "by"}, {"order", "by"}, {"rank", "by"},
+    {"compare", "diff"},
+    {"attention", "run"}, {"show", "run"}, {"visualize", "run"}, {"visualise", "run"},
+    {"draw", "plot"}, {"heatmap", "plot"}, {"heatmap", "term"}, {"heatmap", "png"},
+    {"image", "png"}, {"picture", "png"},
+    {"encode", "tokenize"},
+    {"complete", "generate"}, {"predict", "generate"}, {"continue", "generate"}, {"sample", "generate"},
+    {"perplexity", "score"}, {"loss", "score"},
+    {"derive", "explain"}, {"induction", "heads"}, {"benchmark", "bench"}, {"articles", "explain"},
+    {0}};
+
 void nearest_offer(struct nearest *n, const char *name)
 {
     struct attn_near near;
     size_t len = strlen(n->typed);
     attn_near_start(&near, n->typed, len);
-    bool means = attn_near_means(n->typed, len, name);
+    bool means = attn_near_means(meanings, n->typed, len, name);
     unsigned distance = means ||
                         (len && !strncmp(n->typed, name, len)) ? 0 : attn_near(&near, name, strlen(name), ATTN_FAR);
     n->also = means && n->means && !n->also ? name : n->also;

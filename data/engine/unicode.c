@@ -1,5 +1,5 @@
 /* unicode.c - writes what the library asks utf8proc about characters as tables in C, while the engine is built:
- * Debian has utf8proc for machines only.  lib/base/page_unicode.c reads them; both have the same answers for every
+ * Debian has utf8proc for machines only.  lib/engine/base/page_unicode.c reads them; both have the same answers for every
  * character, as this asks the library that the program is linked with.
  *
  *     unicode >unicode.h */

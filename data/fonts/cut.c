@@ -1,4 +1,4 @@
-/* cut.c - cuts some characters out of a font while attn-cli is built, and packs them for lib/picture/faces.c.
+/* cut.c - cuts some characters out of a font while attn-cli is built, and packs them for lib/show/picture/faces.c.
  *
  *     cut FONT INDEX CHARACTERS >sans.face
  *

@@ -1,4 +1,4 @@
-/* pack.c - packs the languages while attn-cli is built, for lib/text/language.c, and checks them as msgfmt -c does.
+/* pack.c - packs the languages while attn-cli is built, for lib/show/language/language.c, and checks them as msgfmt -c does.
  *
  *     pack zh.po ... >languages
  *
@@ -11,8 +11,8 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "text/language.h"
 #include "base/map.h"
+#include "language/language.h"
 
 enum { LIMIT = 16 << 20, ARGUMENTS = 16 };
 

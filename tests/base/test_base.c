@@ -1,4 +1,4 @@
-/* test_base.c - what lib/base holds in small pieces: hashes, UTF-8, error messages. */
+/* test_base.c - what lib/engine/base holds in small pieces: hashes, UTF-8, error messages. */
 #include "suites.h"
 #include "attn_tools.h"
 

@@ -18,39 +18,39 @@ struct place { const char *files; size_t most; const char *why; };
 
 static const struct place kind[] = {
     {"lib/attn.h", 1, "its value in enum attn_form"},
-    {"lib/run/kind.c", 1, "its row"},
-    {"lib/compute/*", 4, "which keys a query sees, and how these are multiplied"},
-    {"lib/explain/*", 2, "what its mask looks like in a derivation; an article has an example"},
+    {"lib/engine/model/kind.c", 1, "its row"},
+    {"lib/engine/compute/*", 4, "which keys a query sees, and how these are multiplied"},
+    {"lib/study/explain/*", 2, "what its mask looks like in a derivation; an article has an example"},
     {NULL, 0, NULL},
 };
 static const struct place format[] = {
-    {"lib/sinks/*", 3, "its row, its methods and their file"},
-    {"lib/io/*", 3, "reading it again, which few formats need"},
-    {"lib/batch/*", 3, "how large a stream gets, how it is merged, and a form of the summary that is called like it"},
+    {"lib/show/sinks/*", 3, "its row, its methods and their file"},
+    {"lib/engine/io/*", 3, "reading it again, which few formats need"},
+    {"lib/study/batch/*", 3, "how large a stream gets, how it is merged, and a form of the summary that is called like it"},
     {"cmd/attn-cli/cmd_batch.c", 1, "what a path with .csv at its end means there"},
     {"cmd/attn-cli/cmd_generate.c", 1, "help, where text and json mean two things"},
     {"cmd/attn-cli/cmd_heads.c", 1, "help: the form of batch's summary that is called like it"},
     {"cmd/attn-cli/cmd_merge.c", 1, "help: examples of what is joined"},
-    {"lib/table/columns.c", 1, "the writers of tables"},
+    {"lib/engine/table/columns.c", 1, "the writers of tables"},
     {"cmd/attn-cli/opts_output.c", 1, "help: which of them are the same table"},
     {"cmd/attn-cli/cmd_plot.c", 1, "help: which files are read"},
     {NULL, 0, NULL},
 };
 static const struct place family[] = {
-    {"lib/model/family.c", 1, "the list of families"},
-    {"lib/model/family_*.c", 1, "its row, beside its relatives"},
-    {"lib/model/gguf_*.c", 2, "its row, where llama.cpp has it, and how its tokenizer there splits words"},
-    {"lib/text/pretoken.[ch]", 2, "how its tokenizer splits words"},
+    {"lib/engine/model/family.c", 1, "the list of families"},
+    {"lib/engine/model/family_*.c", 1, "its row, beside its relatives"},
+    {"lib/engine/model/gguf_*.c", 2, "its row, where llama.cpp has it, and how its tokenizer there splits words"},
+    {"lib/engine/text/pretoken.[ch]", 2, "how its tokenizer splits words"},
     {"cmd/attn-cli/families.c", 1, "its row: the config.json that init writes"},
-    {"lib/text/tokenizer_merges.c", 1, "whose tokenizer has the class of that name"},
+    {"lib/engine/text/tokenizer_merges.c", 1, "whose tokenizer has the class of that name"},
     {NULL, 0, NULL},
 };
 
-static const struct place score[] = {{"lib/ask/scores.c", 1, "its row"}, {NULL, 0, NULL}};
+static const struct place score[] = {{"lib/engine/ask/scores.c", 1, "its row"}, {NULL, 0, NULL}};
 static const struct place activation[] = {
-    {"lib/compute/mlp.h", 1, "its row"},
-    {"lib/model/family.c", 1, "the words for it in Hugging Face's files"},
-    {"lib/model/family_*.c", 1, "what a family has whose file says nothing"},
+    {"lib/engine/compute/mlp.h", 1, "its row"},
+    {"lib/engine/model/family.c", 1, "the words for it in Hugging Face's files"},
+    {"lib/engine/model/family_*.c", 1, "what a family has whose file says nothing"},
     {NULL, 0, NULL},
 };
 

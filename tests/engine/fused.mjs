@@ -1,4 +1,4 @@
-// fused.mjs FUSED.wasm [TIMES] - whether the multiply-adds of WebAssembly (lib/compute/fused.h, products_fused.h) round once:
+// fused.mjs FUSED.wasm [TIMES] - whether the multiply-adds of WebAssembly (lib/engine/compute/fused.h, products_fused.h) round once:
 // compared with whole numbers of any length, for ordinary numbers, for those of few bits, whose sums often lie halfway, and
 // for denormal, huge, infinite ones, NaN and both zeros.
 import { readFileSync } from "node:fs";

@@ -2,7 +2,7 @@
 #include "suites.h"
 
 #include "explain/article.h"
-#include "sinks/derivation.h"
+#include "explain/derivation.h"
 
 #include "base/utf8.h"
 

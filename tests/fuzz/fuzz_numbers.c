@@ -1,5 +1,5 @@
 #include "fuzz.h"
-#include "io/numbers.h"
+#include "attend/numbers.h"
 
 #include <string.h>
 

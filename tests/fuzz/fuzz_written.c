@@ -10,9 +10,9 @@
 #include "base/utf8.h"
 #include "fuzz.h"
 #include "base/json.h"
+#include "explain/derivation.h"
 #include "picture/look.h"
 #include "sinks/sink_csv.h"
-#include "sinks/derivation.h"
 #include "sinks/sink_json.h"
 
 enum { TEXTS = 4, LONGEST = 300 };      /* bytes of a text: labels of thousands of pixels show nothing new */

@@ -57,7 +57,7 @@ START_TEST(scripts_know_no_names)
     static const char *const operations[] = {"} *=", "} +=", "} -=", NULL};     /* where a text is put together */
     glob_t files;
     char *scripts[64];
-    ck_assert_int_eq(glob("lib/picture/page/*.js", 0, NULL, &files), 0);
+    ck_assert_int_eq(glob("lib/show/picture/page/*.js", 0, NULL, &files), 0);
     ck_assert_uint_lt(files.gl_pathc, 64);
     for (size_t i = 0; i < files.gl_pathc; i++) {
         size_t len;

@@ -1,4 +1,4 @@
-/* answered.h - questions to the room of a page (lib/live/live.h), and their answers. */
+/* answered.h - questions to the room of a page (lib/study/live/live.h), and their answers. */
 #ifndef TESTS_ANSWERED_H
 #define TESTS_ANSWERED_H
 

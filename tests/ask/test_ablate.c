@@ -322,30 +322,6 @@ START_TEST(a_row_a_head)
 }
 END_TEST
 
-/* ---- what is refused ---- */
-
-static const struct { const char *line, *part; int status; } refused[] = {
-    {"-m tiny -s x --ablations -o $D/x.svg",
-     "--ablations: only --format text, json, ndjson, csv, tidy, md or html shows what comes next without each head, "
-     "not svg", 2},
-    {"-m tiny -s x --format md", "--format md is for a table, which --metric and --ablations make: expected, for "
-     "activations, text, screen, json, ", 2},
-    {"-m tiny -s x -o $D/x.md", "explain writes .md", 2},
-    {"-m tiny -s x --cross y --ablations --format html", "--ablations with --cross", 2},
-    {"-m tiny -s x --gradient loss --ablations --format html", "--ablations with --gradient", 2},
-    {"-m life -s Life --ablations --format html", "model life has no output layer", 1},
-    {"-m tiny -s x --show embed --ablations --format html", "--show selects no matrix of a head", 2},
-    {"-m life -s Life --show lens --format html", "model 'life' has no 'lens'", 1},
-};
-
-START_TEST(what_a_page_cannot_say_is_refused)
-{
-    char line[256];
-    snprintf(line, sizeof line, "\"$A\" run %s 2>&1", refused[_i].line);
-    expect(line, refused[_i].status, refused[_i].part);
-}
-END_TEST
-
 Suite *suite_ablate(void)
 {
     Suite *s = suite_create("ablate");
@@ -360,7 +336,6 @@ Suite *suite_ablate(void)
     tcase_add_test(c, the_lens_of_a_page_is_that_of_the_command);
     tcase_add_test(c, a_lens_too_large_for_a_page_is_named);
     tcase_add_test(c, a_row_a_head);
-    tcase_add_loop_test(c, what_a_page_cannot_say_is_refused, 0, sizeof refused / sizeof *refused);
     suite_add_tcase(s, c);
     return s;
 }

@@ -173,8 +173,6 @@ START_TEST(cosines_of_rows)
                    "{\"row\": \"1\", \"0\": null, \"1\": 1}\n");
     expect_exactly("$A attend --x '1 0; 0 1' --wq '1; 1' --cosines q --format md", "| row | 0 | 1 |\n|:---|---:|---:|\n"
                    "| 0 | 1.0000 | 1.0000 |\n| 1 | 1.0000 | 1.0000 |\n");
-    expect("$A attend --x '1 0' --cosines x --format png 2>&1", 2, "--format png is for activations");
-    expect("$A attend --x '1 0' --cosines k 2>&1", 2, "--cosines k: there are no such rows: give --k");
 }
 END_TEST
 

@@ -144,25 +144,12 @@ END_TEST
 
 START_TEST(what_is_refused)
 {
-    expect("\"$A\" attribute -m tiny -s Lily 2>&1", 2, "--target is missing");
-    expect("\"$A\" attribute " LILY " --pos 4 2>&1", 2,
-           "position 4: the text has 4 tokens, 0 to 3, or -1 to -4 from the end");
-    expect("\"$A\" attribute " LILY " --pos -5 2>&1", 2, "position -5: the text has 4 tokens");
-    expect("\"$A\" attribute " LILY " --pos 1x 2>&1", 2, "--pos: '1x' is not a position");
-    expect("\"$A\" attribute " LILY " --compute bf16 2>&1", 2, "--compute bf16 does not go with attribution");
-    expect("\"$A\" attribute " LILY " --attention linear 2>&1", 2, "linear attention does not go with attribution");
-    expect("\"$A\" attribute " LILY " --dropout 0.1 2>&1", 2, "one draw: leave --dropout out");
-    expect("\"$A\" attribute " LILY " --foil ' rarely seen' 2>&1", 1, "attn-cli attribute: ");
-    expect("\"$A\" attribute " LILY " --ablate L2.attn.out 2>&1", 2,
-           "an edit of attn.out comes after the parts that are told apart: edit heads");
     expect("\"$A\" init -q -o $D/g --family gemma2 --vocab-size 23 --seed 1 && "
            "\"$A\" attribute -m $D/g --ids 1,5 --target 4 --edit 'L*.mlp.added = 0' 2>&1",
            2, "an edit of mlp.added comes after the parts");
     expect("\"$A\" attribute -m $D/g --ids 1,5 --target 4", 0, "(position 1), before the cap of 30\n");
     expect("\"$A\" attribute -m $D/g --ids 1,5 --target 4 --format json | jq .before_cap", 0, "30\n");
     expect("\"$A\" attribute " LILY " --ablate L2.mlp.out,L1H0", 0, "L2.mlp");
-    expect("\"$A\" attribute " LILY " --cross Tom 2>&1", 2, "the stream of one text by itself");
-    expect("\"$A\" attribute -m life -s 'Life is' --target 1 2>&1", 1, "model 'life' has no output layer");
     expect("\"$A\" init -q -o $D/m --vocab data/life-vocab.json --n-layer 1 --n-head 1 --d-model 4 --unembed true "
            "--residual false && \"$A\" attribute -m $D/m -s 'Life is' --target 1 2>&1", 1,
            "has no residual connections");

@@ -257,14 +257,6 @@ START_TEST(what_a_model_can)
 }
 END_TEST
 
-START_TEST(wrong_use_of_the_command)
-{
-    expect("\"$A\" bench --seconds -1 2>&1", 2, "--seconds: -1 is below 0");
-    expect("\"$A\" bench --stage csv 2>&1", 2, "unknown option '--stage'");
-    expect("\"$A\" bench --format png 2>&1", 2, "unknown value 'png'");
-}
-END_TEST
-
 Suite *suite_bench(void)
 {
     Suite *s = suite_create("bench");
@@ -280,7 +272,6 @@ Suite *suite_bench(void)
     tcase_add_test(t, wrong_usage);
     tcase_add_test(t, a_signal_leaves_nothing);
     tcase_add_test(t, what_a_model_can);
-    tcase_add_test(t, wrong_use_of_the_command);
     suite_add_tcase(s, t);
     return s;
 }

@@ -19,203 +19,6 @@
 
 #define ZEROS "000000000000000000000000000000000000000000000000000000000000"
 struct usage { const char *args, *says; };
-static const struct usage wrong[] = {
-    {"", "Usage: attn-cli COMMAND"},
-    {"rnu", "unknown command 'rnu', the nearest is 'run'"},
-    {"tokenise -s x", "the nearest is 'tokenize'"},
-    {"--hlep", "the nearest is '--help'"},
-    {"-s x", "'-s' goes after a command"},
-    {"--show dots", "'--show' goes after a command: attn-cli run --show ..."},
-    {"--show=dots", "'--show=dots' goes after a command: attn-cli run --show=dots ..."},
-    {"-q run -s x", "'-q' goes after a command: attn-cli run -q ..."},
-    {"--no-pager heads -m tiny", "'--no-pager' goes after a command: attn-cli heads --no-pager ..."},
-    {"-q rnu -s x", "unknown option '-s'"},
-    {"run --ids 634, 1085",
-     "unexpected argument '1085': leave out the blank after the comma, or put the list in quotes"},
-    {"run -s x --show pattern, context", "unexpected argument 'context': leave out the blank"},
-    {"run -s x y", "unexpected argument 'y': a text goes after -s, in quotes"},
-    {"--showy dots", "unknown option '--showy'"},
-    {"frobnicate", "unknown command 'frobnicate'\n"},
-    {"ablate", "unknown command 'ablate': it is an option: attn-cli run --ablate PLACES, as in attn-cli score -s "
-     "\"The little girl was happy.\" --ablate L0H1\n"},
-    {"article", "it is an option: attn-cli explain --article NAME, as in attn-cli explain --article life\n"},
-    {"articles", "the nearest is 'explain'\n"},
-    {"version", "unknown command 'version': it is an option: attn-cli --version\n"},
-    {"help ablate", "it is an option: attn-cli run --ablate PLACES"},
-    {"heads --sort copying", "unknown option '--sort', the nearest is '--by'\n"},
-    {"run -s x --csv out", "unknown option '--csv': the format is --format csv -o DIR\n"},
-    {"run -s x --html=x.html", "unknown option '--html': the format is --format html -o FILE.html\n"},
-    {"run -s x --json", "the format is --format json -o FILE.json\n"},
-    {"run -s x --term", "the format is --format term\n"},
-    {"heads --csv", "the format is --format csv -o FILE.csv\n"},
-    {"batch -f x --png", "the format is --format png -o DIR\n"},
-    {"models --names", "the format is --format names\n"},
-    {"score -s x --png y", "unknown option '--png'\n"},
-    {"batch -f x --ablations", "unknown option '--ablations': attn-cli run has it\n"},
-    {"run --help --all", "unknown option '--all': all options are in attn-cli help run --all\n"},
-    {"patch --ablate --what context", "--ablate needs a value, found the option --what: --ablate PLACES; a value that "
-     "begins so is --ablate=--what\n"},
-    {"run -s --show=dots", "--sentence needs a value, found the option --show=dots: "},
-    {"generate -s Once -t 0.8", "--threads: '0.8' is not a whole number: -t is --threads; you may mean --temperature "
-     "0.8\n"},
-    {"run -s Once -t 0.8", "--threads: '0.8' is not a whole number\n"},
-    {"generate -s Once -t 0.8x", "--threads: '0.8x' is not a whole number\n"},
-    {"$(printf %0999d 0)", "unknown command '" ZEROS "...'\n"},
-    {"--zzzzzz", "unknown option '--zzzzzz'\n"},
-    {"help rnu", "the nearest is 'run'"},
-    {"help edit", "the nearest is 'edits'"},
-    {"help run info", "unexpected argument 'info'"},
-    {"help run --man", "do not go together"},
-    {"help --completion tcsh", "(bash, zsh, fish)"},
-    {"run", "no input"},
-    {"run -f ''", "--file: the path is empty"},
-    {"run -s x -o ''", "--output: the path is empty"},
-    {"plot ''", "PATH: the path is empty"},
-    {"diff a.npz ''", "B: the path is empty"},
-    {"convert -m tiny -o -", "--output: - is standard output, expected a directory; ./- is one of that name"},
-    {"convert -m tiny -o ''", "--output: the path is empty"},
-    {"lens -s x -o x.npz", "x.npz: 'lens' writes no npz, only text, json, ndjson, csv, tidy, md, png, svg, "
-     "pdf, html; with --format the name may be any"},
-    {"attribute -s x --target 3 -o x.html",
-     "x.html: 'attribute' writes no html, only text, json, ndjson, csv, tidy, md, png, svg, pdf; with"},
-    {"heads -o x.npy", "x.npy: 'heads' writes no npy, only text, json, ndjson, csv, "},
-    {"patch -s x --from y --what embed --over pos --metric loss -o x.npz",
-     "x.npz: 'patch' writes no npz, only text, json, ndjson, csv, "},
-    {"variants -s x -o x.npy", "x.npy: 'variants' writes no npy, only text, json, "},
-    {"plot x.npy -o x.csv", "x.csv: 'plot' writes no csv, only "},
-    {"batch -f x.ndjson --patch zebra --over layer --metric loss", "--patch: unknown activation 'zebra'"},
-    {"run Life", "unexpected argument 'Life': a text goes after -s"},
-    {"run $(printf %0999d 0)", "unexpected argument '" ZEROS "...': a text goes after -s"},
-    {"run -- -s", "unexpected argument '-s'"},
-    {"run -", "standard input is -f -"},
-    {"batch sentences.txt", "unexpected argument 'sentences.txt': a file goes after -f"},
-    {"train -", "standard input is -f -"},
-    {"info life", "unexpected argument 'life': a model goes after -m"},
-    {"help run info", "unexpected argument 'info'\n"},
-    {"run -s x --shwo pattern", "unknown option '--shwo', the nearest is '--show'"},
-    {"run -s x --shwo=pattern", "the nearest is '--show'"},
-    {"run -s x --$(printf %0999d 0)", "unknown option '--" ZEROS "...'\n"},
-    {"run -s x --verbose", "unknown option '--verbose'\n"},
-    {"run -s x --form json", "unknown option '--form', the nearest is '--format'"},
-    {"run -s x -e 1", "unknown option '-e', the nearest is '--edit'"},
-    {"run -s x -T 2", "unknown option '-T', the nearest is '-t'"},
-    {"run -s", "--sentence needs a value"},
-    {"run -s x --show", "--show needs a value: --show LIST"},
-    {"run -s x --quiet=yes", "--quiet takes no value"},
-    {"run -s x -s y", "--sentence is given twice"},
-    {"run -s x -f y", "--sentence and --file are both given"},
-    {"run --ids 1 -s x", "--ids and --sentence are both given"},
-    {"run --ids 1,x", "'x' is not a token id"},
-    {"run --ids 1,-1", "'-1' is not a token id"},
-    {"run --ids 1,$(printf %041d 0 | tr 0 x)", "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' is not a token id"},
-    {"run --ids 0,,1", "'0,,1': a comma without an id beside it"},
-    {"run --ids 0,1,", "'0,1,': a comma without an id beside it"},
-    {"run --ids ,0", "',0': a comma without an id beside it"},
-    {"run --ids 2147483648", "2147483648 is not in 0..2147483647"},
-    {"run -s x -t 0", "0 is not in 1..1024"},
-    {"run -s x -t 1025", "1025 is not in 1..1024"},
-    {"run -s x -t 2x", "'2x' is not a whole number"},
-    {"run -s x -t ' 2'", "' 2' is not a whole number"},
-    {"run -s x -t 99999999999999999999999", "is not in 1..1024"},
-    {"run -s x -t $(printf %0999d 0)", "--threads: " ZEROS "... is not in 1..1024"},
-    {"run -s x --precision 18", "18 is not in 0..17"},
-    {"run -s x --compute f16", "unknown value 'f16', the nearest is 'bf16'"},
-    {"diff a b --compute bf16", "--compute is for two models"},
-    {"run -s x --format cvs", "unknown value 'cvs', the nearest is 'csv'"},
-    {"init --family lama -o $D/x",
-     "the nearest is 'llama' (gpt2, nanogpt, gpt_neo, gpt_neox, gptj, llama, mistral, qwen2, qwen3, gemma, gemma2, "
-     "gemma3_text, phi, phi3, olmo2, smollm3, granite, stablelm, starcoder2, opt, bloom, falcon, mpt, xglm, "
-     "openai-gpt, gpt_bigcode, codegen, olmo, olmo3, cohere, cohere2, ernie4_5, helium, hunyuan_v1_dense, exaone4, "
-     "nanochat, gemma3)\n"},
-    {"run -s x --format parquet", "unknown value 'parquet' (text, screen, json,"},
-    {"run -s x --format $(printf %0999d 0)", "unknown value '" ZEROS "...' (text, screen, json,"},
-    {"tokenize --ids 1", "--decode turns them into text"},
-    {"tokenize -s x --decode --format json", "--format does not go with it"},
-    {"tokenize -s x --layer 0", "unknown option '--layer'"},
-    {"generate", "no input"},
-    {"generate -s x --prompt y", "--sentence and --prompt are both given"},
-    {"generate -s x --temperature -1", "--temperature: -1 is below 0"},
-    {"generate -s x --temperature nan", "'nan' is not a number"},
-    {"generate -s x --top-p 1.5", "--top-p: 1.5 is not in 0..1"},
-    {"generate -s x -n -1", "--max-tokens: found -1, expected at least 0"},
-    {"generate -s x -n -x", "'-x' is not a whole number"},
-    {"batch -f x -t -5", "--threads: found -5, expected at least 1"},
-    {"run -s x -o $D/x.parquet",
-     "x.parquet: arrays are .npz, .npy or, for tables, .csv; with --format the name may be any"},
-    {"heads -s x -o $D/x.npz", "x.npz: 'heads' writes no npz, only text, json, ndjson, csv, "},
-    {"run -s x -o $D/x.TSV", "x.TSV: tables are .csv"},
-    {"run -s x -o $D/x.xlsx", "x.xlsx: tables are .csv"},
-    {"generate -s x -o $D/x.tsv", "x.tsv: tables are .csv"},
-    {"run -s x -o $D/x.ndjson", "x.ndjson: documents are .json, and of a batch .ndjson"},
-    {"run -s x --edit L0H0=0 --dry-run -o $D/x.txt",
-     "--dry-run runs nothing and lists edits on standard output: leave --format and -o out"},
-    {"run -s x -o $D/x.md", "x.md: explain writes .md, this command .html"},
-    {"run -s x -o $D/x.htm", "x.htm: pages are .html"},
-    {"heads -s x -o $D/x.npz.gz", "x.npz.gz: compressed output is not supported; drop .gz or pipe to gzip"},
-    {"run -s x -o x.eps", "x.eps: pictures are .png, .svg, .pdf or .html"},
-    {"plot README.md -o x.GIF", "x.GIF: pictures are .png, .svg, .pdf or .html"},
-    {"variants -s x -o x.jpeg", "x.jpeg: pictures are .png, .svg, .pdf or .html"},
-    {"run -s -h", "--sentence: found '-h', which begins as an option does; as a value it is typed --sentence=-h\n"},
-    {"run -s x -o -q", "--output: found '-q', which begins as an option does; as a value it is typed --output=-q\n"},
-    {"run -s x --metric '-logit(3)'", "as a value it is typed --metric=-logit(3)\n"},
-    {"run -s x -f --", "--file: found '--', which begins"},
-    {"run -s x -o $D/x.png --format csv",
-     "x.png: the name ends in .png, and --format is csv: leave out --format, or choose another name\n"},
-    {"convert -m tiny -o $D/x.gguf",
-     "/x.gguf: convert writes a directory of Hugging Face's form, and no .gguf file: -o "},
-    {"generate -s x --stop ''", "--stop: the text is empty"},
-    {"generate -s x --show pattern", "--show is for activations: give them a file or directory with -o"},
-    {"generate -s x --format npz", "--format npz is for activations"},
-    {"generate -s x --show pattern -o -", "standard output has the text"},
-    {"score -s x --stride 0", "0 is not in 1.."},
-    {"score -m models/stacked -s the --stride 32", "32 is not in 1..31"},
-    {"explain", "no input"},
-    {"explain -s x --layer -1", "--layer: found -1, expected at least 0"},
-    {"explain -s x --format rtf", "unknown value 'rtf'"},
-    {"explain --article death", "unknown value 'death'"},
-    {"explain --article 3",
-     "--article 3: numbers begin with 00: the third is 02, journey; 03 is chicken, the fourth\n"},
-    {"explain --article 5", "numbers begin with 00: the fifth is 04, language\n"},
-    {"explain --article 7", "unknown value '7' ("},
-    {"explain --article 002", "--article 002: numbers have two digits: 02 is journey\n"},
-    {"explain --article 009", "unknown value '009', the nearest is '00' ("},
-    {"explain --worksheet -s x", "--worksheet: a worksheet is --blank N, with --answers the filled one\n"},
-    {"compare a b", "unknown command 'compare', the nearest is 'diff'\n"},
-    {"heatmap", "the nearest is 'plot'\n"},
-    {"run --text Life", "unknown option '--text', the nearest is '--sentence'\n"},
-    {"run --Prompt Life", "the nearest is '--sentence'\n"},
-    {"run -s Life --vocab v.json", "the nearest is '--model'\n"},
-    {"init --vocb v.json", "the nearest is '--vocab'\n"},
-    {"run -s Life --format heatmap", "unknown value 'heatmap', the nearest are 'term' and 'png' ("},
-    {"run -s Life --show attention", "unknown activation 'attention'; nearest: attn.pattern\n"},
-    {"run -s Life --show Weights", "nearest: attn.pattern\n"},
-    {"explain --article life --ids 1", "--article and --ids do not go together"},
-    {"init --vocab-size 3", "give a directory with -o"},
-    {"init -o x", "how many tokens?"},
-    {"init -o x --vocab-size 3", "how many blocks, heads, numbers a token? give --n-layer N --n-head N --d-model N, "
-     "--family NAME or --config FILE\n"},
-    {"init -o x --vocab-size 3 --n-layer 1 --n-head 1", "how many numbers a token? give --d-model N"},
-    {"init -o x --config y --n-layer 2", "--config and --n-layer do not go together"},
-    {"init -o x --config y --lowercase", "--config and --lowercase do not go together"},
-    {"init -o x --family bert", "unknown value 'bert'"},
-    {"init -o x --family gpt2 --d-value 3", "--d-value does not go with --family gpt2"},
-    {"init -o x --family gpt2 --config y", "--config and --family do not go together"},
-    {"init -o x --family llama --draw q:rand", "--draw and --family do not go together"},
-    {"init -o x --family llama --lowercase", "--family and --lowercase do not go together"},
-    {"init -o x --vocab-size 3 --norm-eps nan", "'nan' is not a number"},
-    {"init -o x --vocab-size 3 --bias=maybe", "unknown value 'maybe'"},
-};
-
-START_TEST(wrong_usage_ends_with_2_and_says_why)
-{
-    char line[256];
-    snprintf(line, sizeof line, "\"$A\" %s 2>&1 >/dev/null", wrong[_i].args);
-    expect(line, 2, wrong[_i].says);
-    expect(line, 2, *wrong[_i].args ? "try 'attn-cli help" : "attn-cli help");
-    ck_assert_uint_eq(sh(printed("\"$A\" %s 2>/dev/null", wrong[_i].args))->len, 0);
-}
-END_TEST
-
 /* All of it stays on a terminal of 24 lines. */
 START_TEST(the_first_words_name_every_command)
 {
@@ -285,7 +88,6 @@ START_TEST(help_is_short_and_says_what_is_missing)
     expect_same("\"$A\" help run --all | grep -A1 '^Edits ('", "\"$A\" help run --all | grep -A1 'PLACE = VALUE, '");
     expect_same("\"$A\" help merge", "\"$A\" help merge --all");
     expect_exactly("\"$A\" help run | sed -n '/^Edits (/p'", "");
-    expect("\"$A\" help run --man --all 2>&1", 2, "do not go together");
     expect_exactly("\"$A\" help edits | grep -c '\\[pos=3,key=2\\]'; \"$A\" help run | "
                    "grep -cE 'blocks\\.[*]\\.(attn|mlp)\\.added '; "
                    "for c in batch merge; do \"$A\" help $c | grep -o 'part\\.[2*]\\.ndjson'; done",
@@ -726,7 +528,6 @@ START_TEST(many_texts_are_tokenized)
                    "634 1085\n369 500\n\n");
     expect("ends 3 \"$A\" tokenize -m tiny -f $D/l.ndjson --lines --format ids 2>&1 >/dev/null", 0,
            "line 2: has ids, and no text to encode\n");
-    expect("\"$A\" tokenize -m tiny -s x --lines 2>&1", 2, "--lines reads the texts of a file: give it with -f PATH\n");
     expect("\"$A\" tokenize -m tiny -f $D/l --lines --format text 2>&1", 2, "--format json or ids\n");
     expect("\"$A\" tokenize -m tiny -f $D/l --input csv 2>&1", 2, "give --lines, too\n");
 }
@@ -757,7 +558,7 @@ Suite *suite_cmd(void)
 {
 #define ROWS(list) (int)(sizeof list / sizeof *list)
     const struct { const TTest *test; int rows; } tests[] = {
-        {wrong_usage_ends_with_2_and_says_why, ROWS(wrong)}, {options_come_in_any_order_and_spelling, 1},
+        {options_come_in_any_order_and_spelling, 1},
         {the_first_words_name_every_command, 1}, {a_text_may_be_what_is_no_option, 1},
         {what_is_not_as_it_seems_is_said, 1},
         {control_characters_do_not_reach_the_terminal, 1}, {help_lists_every_command, 1},

@@ -43,19 +43,11 @@ START_TEST(heads_score_edited_patterns)
     expect("$A heads -m tiny --copying --top 1 --ablate L0H0 --format json | jq '.rows[0].copying != null'", 0, "true");
     expect("printf 'the cat\\nOne day, Tom\\n' | $A heads -m tiny -f - --ablate 'L0H0[pos=3]' 2>&1 >$D/x", 3,
            "1 of 2 records failed");
-    expect("$A heads -m tiny --repeat 5 --ablate 'L0H0[pos=10]' 2>&1", 1, "the text has 10 tokens");
-    expect("$A heads -m tiny --repeat 5 --ablate H0 2>&1", 1,
-           "'H0' is a head without its layer: in layer 0 it is L0H0");
-    expect("$A heads -m tiny --repeat 5 --from x 2>&1", 2, "--from gives a text to take values from");
-    expect("$A heads -m tiny --repeat 5 --ablate L6H0 2>&1", 1, "layer 6 is not there: tiny has 6 layers");
-    expect("$A heads -m tiny --repeat 5 --ablate L0H0 --edit 'L0H1 = from' 2>&1", 1, "--from TEXT");
 }
 END_TEST
 
 START_TEST(scores_have_no_mean)
 {
-    expect("$A run " RED " --edit 'L0.scores = mean(from)' --from 'Lily lost her big' 2>&1", 1,
-           "scores of hidden keys are -inf");
     expect("$A run " RED " --edit 'L0.dots = mean(from)' --from 'Lily lost her big ball' -q", 0, "");
 }
 END_TEST
@@ -125,8 +117,6 @@ START_TEST(lens_looks_at_the_edited_stream)
            "edit: L3.attn.out = 0\nedit: L3.mlp.out = 0\n\nlikeliest next");
     expect_exactly("$A lens " RED " --edit 'L1.resid_post[pos=\" red\"]=0' --format json | jq -c .edits",
                    "[\"L1.resid_post[pos=\\\" red\\\"] = 0\"]\n");
-    expect("$A lens " RED " --steer x.npy@1 2>&1", 1, "x.npy: cannot open");
-    expect("$A lens " RED " --ablate 'L0H0[pos=9]' 2>&1", 1, "position 9 is not there: the text has 5 tokens");
 }
 END_TEST
 
@@ -149,9 +139,6 @@ START_TEST(attribution_is_of_the_edited_run)
                    "--edit 'norm_final *= 2' --format json | "
                    "jq --slurpfile x $D/x '(.logit - 2 * $x[0].logit | fabs < 1e-6), .sum == $x[0].sum'",
                    "true\ntrue\n");
-    expect("$A attribute " CAPPED "--edit 'logits += 3' 2>&1", 2,
-           "caps its logits, and what is taken apart comes before the cap");
-    expect("$A attribute " RED " --target 15 --ablate L2H9 2>&1", 1, "head 9 is not there");
 }
 END_TEST
 
@@ -182,21 +169,14 @@ START_TEST(a_dry_run_lists_what_edits_touch)
                    /* 4 heads, 28 cells; a window of 5 hides three of them in odd layers */
                    "112\n100\n112\n100\n");
     expect_exactly("$A run " RED " --dry-run", "no edits: nothing is changed\n");
-    expect("$A run " RED " --dry-run --edit 'L0H4 = 0' 2>&1", 1, "head 4 is not there");
 }
 END_TEST
 
 /* Both tables of tokens where rows correspond; the source's where one row is selected that it does not have. */
 START_TEST(rows_that_do_not_correspond_are_shown)
 {
-    expect("$A run " RED " --edit 'L0.resid_post = from' --from 'Lily lost' 2>&1", 1,
-           "the source has 2 tokens, the text 5 (Lily| lost, and Lily| lost| her| red| ball)");
     expect("$A run " RED " --edit 'L0.resid_post = from' --from \"$(printf 'Lily lost %.0s' $(seq 30))\" 2>&1", 1,
            "| lo..., and Lily| lost| her| red| ball)");
-    expect("$A run " RED " --edit 'L0.resid_post[pos=3] = from' --from 'Lily lost' 2>&1", 1,
-           "from has 2 rows (Lily| lost), and not one");
-    expect("$A run " RED " --edit 'L0.resid_post[pos=\" red\"] = from' --from 'Lily lost' 2>&1", 1,
-           "and not one for this pos=");
     expect_same("$A run " RED " --edit 'L0.resid_post[pos=\" red\"] = from' --from 'her red' --show resid_post --layer "
                 "0 --format json | "
                 "jq -c '.activations[0].data[3]'",
@@ -207,8 +187,6 @@ START_TEST(rows_that_do_not_correspond_are_shown)
                 "jq -c '.activations[0].data[4]'",
                 "$A run -m tiny -s 'her red' --show resid_post --layer 0 --format json | "
                 "jq -c '.activations[0].data[-1]'");
-    expect("$A run -m tiny --ids 5 --edit 'L0.resid_post = from' --from 'Lily lost' 2>&1", 1,
-           "rows correspond only if");
 }
 END_TEST
 
@@ -241,11 +219,6 @@ START_TEST(infinity_is_for_a_softmax)
                "-inf is for dots, scores and logits, which a softmax reads; in ");
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         succeed(printed("$A run " RED " --edit '%s = -inf' --no-compare --show tokens", taken[i]));
-    expect("$A run " RED " --edit 'L0.dots[key=1] = -inf' --scale 0 2>&1", 1,
-           "as dots are multiplied by 0 or less (--scale): edit scores");
-    expect("$A run " RED " --edit 'L0.dots[key=1] = -inf' --scale -1 2>&1", 1, "multiplied by 0 or less");
-    expect("$A run -m tests/golden/checkpoints/gemma2-a --ids 5,9,3 --edit 'L0.dots[key=1] = -inf' 2>&1", 1,
-           "as dots are capped: edit scores");
 }
 END_TEST
 
@@ -271,10 +244,6 @@ START_TEST(the_nearest_name_is_offered)
     expect_same("$A run " RED
                 " --edit 'v[pos=\" red\",\" ball\"] = 0' --no-compare --show logits --format csv | sha256sum",
                 "$A run " RED " --edit 'v[pos=3,4] = 0' --no-compare --show logits --format csv | sha256sum");
-    expect("$A run -m models/stacked -s 'The cat sees' --edit 'L0.v[head=3] = 0' 2>&1", 1,
-           "serves query heads 2-3, and head 2 of them is not chosen: choose all, as in [head=2-3]");
-    expect("$A run " RED " --edit 'L0.pattern[pos=1][key=0] = 0' 2>&1", 2,
-           "all selectors stand in one pair of brackets, as in [pos=1,key=0]");
     expect("$A run " RED " --edit \"$(printf '*z%.0s' {1..300}) = 0\" 2>&1", 1, "': nothing matches '*z*z");
     expect("$A run " RED " --edit \"$(printf '*z%.0s' {1..300}) = 0\" 2>&1", 1, "*z'; names: embed");
 }
@@ -377,14 +346,6 @@ START_TEST(other_members_do_no_harm)
                 "printf 'token,0,1,2\\nLife,1,2,3\\nis,1,2,3\\n'");
     expect("$A run -q -m life -s 'Life is' --edit 'embed = " BESIDE ":i' 2>&1", 1,
            BESIDE ": i.npy: holds numbers of type '<i8', expected floats");
-    expect("$A run -q -m life -s 'Life is' --edit 'embed = " BESIDE ":words' 2>&1", 1,
-           "words.npy: holds numbers of type '<U1', expected floats");
-    expect("$A run -q -m life -s 'Life is' --edit 'embed = " BESIDE ":tokens' 2>&1", 1,
-           "tokens.npy: holds numbers of type '<i8', expected floats");
-    expect("$A run -q -m life -s 'Life is' --edit 'embed = " BESIDE "' 2>&1", 1,
-           "has no array 'embed'; it has i, words, tokens, x\n");
-    expect("$A run -q -m life -s 'Life is' --edit 'embed = tests/corpus/npz/n_crc.npz:logits' 2>&1", 1,
-           "'embed.npy' is damaged");
     expect("$A diff " BESIDE " " BESIDE " 2>&1", 2, "i.npy: holds numbers of type '<i8'");
 }
 END_TEST
@@ -481,8 +442,6 @@ START_TEST(an_edit_waits_for_its_token)
     char *edited = strdup(succeed(printed(generate, girl, ".[$n:]"))->text);
     ck_assert_str_ne(edited, succeed(printed(generate, "", ".[$n:]"))->text);
     free(edited);
-    expect("$A generate -m tiny -s 'Once upon a time' -n 10 --edit 'resid_post[pos=\" dogxx\"] *= 0' 2>&1", 1,
-           "no token of the text is \" dogxx\"");
 }
 END_TEST
 

@@ -193,22 +193,6 @@ START_TEST(what_begins_a_text_is_not_repeated)
 }
 END_TEST
 
-START_TEST(mistakes_are_explained)
-{
-    expect("$A heads -m tiny --by entropi 2>&1", 2, "the nearest is 'entropy'");
-    expect("$A heads -m tiny --cross x 2>&1", 2, "compare a text with itself");
-    expect("for c in heads lens patch; do $A $c --hide-first 2>&1; done", 2, "unknown option '--hide-first'");
-    expect("$A heads -m tiny --repeat 129 2>&1", 2, "more than the 256 that model tiny takes (n_ctx): at most 128");
-    expect("$A heads -m tiny --repeat 5 -s x 2>&1", 2, "--repeat");
-    expect("$A heads -m tiny -s x --samples 2 2>&1", 2, "goes with --repeat");
-    expect("$A heads -m tiny -s x --column text 2>&1", 2, "give it with -f PATH");
-    expect("$A heads -m life --copying 2>&1", 1, "life has no output layer");
-    expect("$A heads -m tiny -s '' 2>&1", 1, "the sentence is empty");
-    expect("$A heads -m tiny --ids 9000 2>&1", 1, "9000");
-    expect("$A heads -m tiny -o $D/x.npy 2>&1", 2, "npy");
-}
-END_TEST
-
 /* Earlier tokens that are punctuation, by the weights that run prints: rows 6 to the last see the full stop, those from
  * 10 on the comma, too.  A text without shows no column. */
 START_TEST(punctuation_is_what_stands_before)
@@ -300,7 +284,6 @@ Suite *suite_heads_cmd(void)
     tcase_add_test(c, weights_may_be_negative);
     tcase_add_test(c, a_score_has_its_whole_name);
     tcase_add_test(c, what_begins_a_text_is_not_repeated);
-    tcase_add_test(c, mistakes_are_explained);
     tcase_add_test(c, a_tidy_summary_has_the_scores_of_each_record);
     tcase_add_test(c, a_tidy_summary_has_a_row_on_each_line);
     tcase_add_test(c, a_tidy_summary_is_sharded_and_resumed);

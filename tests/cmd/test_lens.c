@@ -185,8 +185,6 @@ START_TEST(text_fits_80_columns)
     ck_narrow("\"$A\" lens -m tiny " LILY " --points all --target ' park' --top 3");
     ck_narrow("\"$A\" lens -m tests/golden/checkpoints/qwen2-j --ids 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16");
     expect("\"$A\" lens -m tiny " LILY " --target ' ball'", 0, "rank of ·ball (id 500)\n");
-    expect("\"$A\" lens -m tiny " LILY " --target 2147483648 2>&1", 1,
-           "token id 2147483648: model tiny has ids 0 to 8191");
     expect("\"$A\" lens -m tiny " LILY " --target ball 2>&1 >$D/x", 0, "\"ball\" is another token than \" ball\"");
     expect_exactly("\"$A\" lens -m tiny " LILY
                    " --target ' ball' 2>&1 >$D/x; \"$A\" lens -m induction -s dog --target dog 2>&1 >$D/x", "");
@@ -236,12 +234,6 @@ END_TEST
 
 START_TEST(what_is_refused)
 {
-    expect("\"$A\" lens -s 'Life is' -m life 2>&1", 1, "model 'life' has no output layer");
-    expect("\"$A\" lens -m tiny -s Lily --target ' Mary Poppins' 2>&1", 1, "attn-cli lens: ");
-    expect("\"$A\" lens -m tiny -s Lily --target 99999 2>&1", 1, "99999");
-    expect("\"$A\" lens -m tiny -s Lily --cross Tom 2>&1", 2, "a lens looks at one text by itself");
-    expect("\"$A\" lens -m tiny -s Lily --format npy 2>&1", 2, "npy");
-    expect("\"$A\" lens -m tiny -s '' 2>&1", 1, "there is no token to run");
     expect("\"$A\" lens -m tiny -s Lily -o $D/wide.svg --width 9999 2>&1", 2,
            "a width of 9999 mm: expected 20 to 2000");
 }

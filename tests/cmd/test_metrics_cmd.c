@@ -190,49 +190,6 @@ START_TEST(a_grid_of_heads)
 }
 END_TEST
 
-/* ---- what is refused ---- */
-
-static const struct { const char *line, *part; int status; } refused[] = {
-    {LILY "--metric 'rank('", "metric 'rank(': column 6: expected a token", 2},
-    {LILY "--metric loss --metric 'lose'", "metric 'lose': column 1: expected loss, kl, logit(TOKEN)", 2},
-    {LILY "--metric ''", "metric '': column 1: expected loss, kl, or terms", 2},
-    {LILY "--metric", "--metric needs a value", 2},
-    {LILY "--metric 'rank(\" balll\")'", "column 6: \" balll\" is 2 tokens: \" ball\" (500), \"l\" (75)", 1},
-    {LILY "--metric 'logit(8192)'", "column 7: token id 8192: model tiny has ids 0 to 8191", 1},
-    {LILY "--metric 'logit(3,pos=4)'", "pos=4, but the text has 4 tokens: 0 to 3, or -1 to -4", 1},
-    {LILY "--metric 'logit({answer})'", "the metric names {answer}: there is no such field", 1},
-    {"-m tiny --ids 5 --metric loss", "the text has 1 token, expected at least 2", 1},
-    {"-m life -s Life --metric loss", "model life has no output layer", 1},
-    {LILY "--metric loss --format png -o $D/x.png",
-     "--metric: only --format text, json, ndjson, csv, tidy or md has a row a metric, "
-     "not png", 2},
-    {LILY "--metric loss -o $D/x.npz", "has a row a metric, not npz", 2},
-    {LILY "--metric loss --format screen", "has a row a metric, not screen", 2},
-    {LILY "--metric loss --ablations --format html", "has a row a metric, not html", 2},
-    {LILY "--metric loss --format xml", "--format: unknown value 'xml'", 2},
-    {LILY "--metric loss -o $D/x.xlsx", "tables are .csv", 2},
-    {LILY "--metric loss --gradient loss", "--metric with --gradient, which shows its metric's value", 2},
-    {LILY "--metric loss --show pattern", "--metric with --show, which chooses activations", 2},
-    {LILY "--metric loss --layer 1", "--metric with --layer", 2},
-    {LILY "--metric loss --head 1", "--metric with --head", 2},
-    {LILY "--metric loss --words", "--metric with --words, which merges tokens", 2},
-    {LILY "--metric loss --ablations --cross 'big dog'", "--ablations with --cross", 2},
-    {LILY "--metric loss --ablations --show embed", "--show selects no matrix of a head", 2},
-    {LILY "--metric loss --dry-run --format csv", "--dry-run runs nothing", 2},
-    {LILY "--metric loss -o $D/no/x.csv", "x.csv: cannot create: No such file", 1},
-    {LILY "--metric loss -o $D/no/ ", "no/: cannot create: ", 1},
-    {LILY "--metric loss >/dev/full", "No space left on device", 1},
-    {LILY "--metric loss --format json >/dev/full", "No space left on device", 1},
-    {LILY "--metric loss --ablate L9H9", "L9H9", 1},
-};
-
-START_TEST(what_does_not_fit_is_refused)
-{
-    expect(printed("{ \"$A\" run %s; } 2>&1", refused[_i].line), refused[_i].status, refused[_i].part);
-    ck_assert_int_eq(scratch_count(), 0);
-}
-END_TEST
-
 Suite *suite_metrics_cmd(void)
 {
     Suite *s = suite_create("metrics_cmd");
@@ -246,7 +203,6 @@ Suite *suite_metrics_cmd(void)
     tcase_add_test(c, another_text_provides_the_keys);
     tcase_add_test(c, columns_follow_the_question);
     tcase_add_test(c, a_grid_of_heads);
-    tcase_add_loop_test(c, what_does_not_fit_is_refused, 0, sizeof refused / sizeof *refused);
     suite_add_tcase(s, c);
     return s;
 }

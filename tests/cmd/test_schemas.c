@@ -219,8 +219,6 @@ START_TEST(it_lists_what_the_help_does)
                    "[{\"name\":\"edits\",\"n\":true},{\"name\":\"kinds\",\"n\":true}]\n");
     expect_exactly("$A help --json | jq -r '.formats[] | select(.ending == \".pdf\") | .of | join(\",\")'",
                    "run,batch,pictures\n");
-    expect("$A help --json --man 2>&1", 2, "--json and --man do not go together");
-    expect("$A help nonsense --json 2>&1", 2, "unknown command 'nonsense'");
 }
 END_TEST
 

@@ -277,15 +277,6 @@ START_TEST(terminals_get_it_unless_something_is_asked_for)
 }
 END_TEST
 
-START_TEST(what_it_cannot_show_is_said)
-{
-    expect("\"$A\" run -m tiny -s Life --format screen --show embed 2>&1", 2,
-           "a screen shows attention patterns, and none is selected");
-    expect("\"$A\" run -m tiny -s 'Life is' --format screen --gradient loss 2>&1", 2,
-           "a screen shows a run and no gradients");
-}
-END_TEST
-
 /* ---- the commands to go on with ---- */
 
 static const char *const retyped[] = {
@@ -369,7 +360,6 @@ Suite *suite_screen(void)
     tcase_add_test(t, a_long_text_shows_its_end);
     tcase_add_test(t, a_low_terminal_names_commands);
     tcase_add_test(t, terminals_get_it_unless_something_is_asked_for);
-    tcase_add_test(t, what_it_cannot_show_is_said);
     tcase_add_test(t, the_derivation_is_of_what_is_shown);
     tcase_add_test(t, commands_are_broken_before_options);
     tcase_add_loop_test(t, its_commands_work, 0, sizeof retyped / sizeof *retyped);

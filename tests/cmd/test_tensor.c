@@ -43,11 +43,6 @@ START_TEST(what_blocks_store)
     succeed("$PYTHON -B $D/read.py \"$A\" tests/golden/gguf/llama-spm-q8_0/model.gguf");
 #define Q8 "\"$A\" info -m tests/golden/gguf/llama-spm-q8_0/model.gguf --tensor "
     expect(Q8 "blk.0.attn_v.weight --stored scales", 0, "blk.0.attn_v.weight, scales of Q8_0 [");
-    expect(Q8 "blk.0.attn_v.weight --stored minima 2>&1", 2,
-           "is stored as Q8_0, whose groups have a scale and no minimum");
-    expect(Q8 "blk.0.attn_norm.weight --stored scales 2>&1", 2,
-           "is stored as F32: its numbers stand in the file one by one");
-    expect("\"$A\" info --stored scales 2>&1", 2, "--stored scales: of which tensor?");
 #undef Q8
 }
 END_TEST
@@ -135,18 +130,8 @@ END_TEST
 
 START_TEST(what_is_wrong_is_said)
 {
-    expect("\"$A\" info -m life --tensor q.weight 2>&1", 2,
-           "no tensor 'q.weight'; the nearest: blocks.0.attn.q.weight, blocks.0.attn.");
-    expect("\"$A\" info -m life --tensor q.weigth 2>&1", 2,
-           "no tensor 'q.weigth'; the nearest: blocks.0.attn.q.weight");
-    expect("\"$A\" info -m tiny --tensor embd.weight 2>&1", 2, "the nearest: embed.weight, ");
-    expect("\"$A\" info -m life --tensor x 2>&1", 2, "no tensor 'x'; 'attn-cli info' lists its 4");
-    expect("\"$A\" info -m life --tensor '' 2>&1", 2, "no tensor ''");
-    expect("\"$A\" info -m life --format png 2>&1", 2, "name it with --tensor");
     expect("\"$A\" info -m life -o $D/x.csv 2>&1", 2, "name it with --tensor");
-    expect("\"$A\" info -m life --tensor embed.weight --format md 2>&1", 2, "md");
     expect("\"$A\" info -m life --tensor embed.weight -o $D/x.tsv 2>&1", 2, "tables are .csv");
-    expect("\"$A\" info -m life --tensor embed.weight -o /dev/full 2>&1", 1, "/dev/full");
     expect("cp -r models/life $D/m && chmod u+w $D/m/* && \"$A\" info -m $D/m --tensor embed.weight --format csv -o "
            "$D/m/model.safetensors 2>&1", 2, "model.safetensors");
 }

@@ -364,10 +364,6 @@ END_TEST
 
 START_TEST(others_are_refused_with_those_there_are)
 {
-    expect("\"$A\" explain --article death 2>&1", 2,
-           "unknown value 'death' (life, heads, journey, chicken, language, 00, 01, 02, 03, 04, list)");
-    expect("\"$A\" explain --article life -s x 2>&1", 2, "--article and --sentence do not go together");
-    expect("\"$A\" explain --article list --key 2 2>&1", 2, "--article and --key do not go together");
     expect("\"$A\" help --completion bash | grep -c 'life heads journey chicken language 00 01 02 03 04 list'", 0,
            "1\n");
     expect("\"$A\" explain --article list --format md", 0, "| **02, journey** ");

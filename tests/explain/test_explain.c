@@ -498,31 +498,6 @@ START_TEST(each_step_has_a_heading)
 }
 END_TEST
 
-static const struct { const char *args; int status; const char *says; } wrong[] = {
-    {"-s " LIFE " --layer 1", 2, "layer 1 is not there: model life has 1, numbered from 0 to 0"},
-    {"-s " LIFE " --head 1", 2, "head 1 is not there"},
-    {"-s " LIFE " --query 6", 2, "--query: there is no token 6: the sentence has 6, numbered from 0 to 5"},
-    {"-s " LIFE " --key 99999999999999999999", 2, "--key: there is no token 99999999999999999999"},
-    {"-s " LIFE " --key life", 2,
-     "--key: no token of the sentence reads 'life' (token 0 nearly does): give its index, 0 to 5"},
-    {"-m tiny -s \"Lily don't, no\" --query DONT", 2, "reads 'DONT' (tokens 1 to 2 nearly do): give its index"},
-    {"-m tiny -s " LIFE " --query '!'", 2, "reads '!': give its index"},
-    {"-m tiny -s " LIFE " --query '\"Short,'", 2, "reads '\"Short,' (token 2 nearly does): give its index"},
-    {"-m tiny -s 'a red Thimbleful, no' --query '\"thimblefuL,'", 2,
-     "reads '\"thimblefuL,' (tokens 2 to 5 nearly do): give its index"},
-    {"-m tiny -s 'a dessert, dessert' --query dessert", 2,
-     "'dessert' is there more than once: give one of the indices 1, 3"},
-    {"-s " LIFE " --key lunch", 2,
-     "--key: no token of the sentence reads 'lunch': give its index, 0 to 5: 0 Life, 1 is"},
-    {"-m tiny -s 'eat a cat' --query '·cat' --key · ", 2, "--key: no token of the sentence reads '·'"},
-    {"-s " LIFE " --key ''", 2, "no token of the sentence reads ''"},
-    {"-s 'eat eat eat' --query eat", 2, "--query: 'eat' is there more than once: give one of the indices 0, 1, 2"},
-    {"--ids 0,1 --query Life", 2, "no token of the sentence reads 'Life'"},
-    {"-s ''", 1, "the sentence is empty"},
-    {"-s " LIFE " -o /dev/full", 1, "No space left on device"},
-    {"-s " LIFE " -o \"$D/none/x.md\"", 1, "No such file or directory"},
-};
-
 /* Words that the tokenizer has cut. */
 START_TEST(a_word_of_several_tokens_is_its_last)
 {
@@ -534,12 +509,6 @@ START_TEST(a_word_of_several_tokens_is_its_last)
                 "\"$A\" explain -m tiny -s 'a brook, a thimbleful' --query 8 --key 2 | sed '$d'");
     expect("\"$A\" explain -m tiny -s 'a brook, a thimbleful and a lamb' --query 10 --key 3", 0,
            "How \"·a\" (token 10) attends to \",\" (token 3)");
-}
-END_TEST
-
-START_TEST(errors_name_the_limits)
-{
-    expect(printed("\"$A\" explain %s 2>&1 >/dev/null", wrong[_i].args), wrong[_i].status, wrong[_i].says);
 }
 END_TEST
 
@@ -647,7 +616,6 @@ Suite *suite_explain(void)
     tcase_add_test(c, turned_pairs_keep_their_length);
     tcase_add_loop_test(c, the_words_fit_the_model, 0, sizeof words / sizeof *words);
     tcase_add_loop_test(c, each_step_has_a_heading, 0, sizeof told / sizeof *told);
-    tcase_add_loop_test(c, errors_name_the_limits, 0, sizeof wrong / sizeof *wrong);
     tcase_add_test(c, a_word_of_several_tokens_is_its_last);
     tcase_add_test(c, formats_follow_the_ending);
     tcase_add_loop_test(c, the_command_it_names_prints_the_same, 0, sizeof copied / sizeof *copied);

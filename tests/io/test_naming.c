@@ -565,7 +565,6 @@ START_TEST(test_the_command)
     expect("\"$A\" diff $D/a.safetensors $D/b.safetensors --map t0=embed --map t1=pos_embed --format json", 1,
            "\"name_a\": \"t1\"");
     expect("\"$A\" diff $D/a.safetensors $D/b.safetensors --map x{}=q 2>&1", 2, "no array is called like that");
-    expect("\"$A\" diff -m life --with life --map x{}=q 2>&1", 2, "are for dumps");
     expect("printf 'x{}=qq' >$D/m; \"$A\" diff $D/a.safetensors $D/b.safetensors --maps $D/m 2>&1", 2,
            "m:1: 'x{}=qq': 'qq' is no activation");
     attn_dump_free(a);

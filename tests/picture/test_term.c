@@ -275,7 +275,6 @@ START_TEST(bad_input)
     expect("\"$A\" plot $D/words.csv 2>&1", 1, "row 1: 'd' is not a number");
     expect("\"$A\" plot $D/lies.npy 2>&1", 1, "lies.npy");
     expect("\"$A\" plot $D/none.npy 2>&1", 1, "No such file");
-    expect("\"$A\" plot 2>&1", 2, "which matrices?");
     expect("\"$A\" plot $D/a.npz --palette jet 2>&1", 2, "viridis, magma, cividis, gray, balance");
     expect("\"$A\" plot $D/a.npz -o $D/no/x.png 2>&1", 1, "No such file or directory");
     expect("\"$A\" plot $D/a.npz -o $D 2>&1 --format png", 1, "is a directory");

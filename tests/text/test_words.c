@@ -209,7 +209,6 @@ END_TEST
 START_TEST(test_every_format)
 {
     succeed(TINY " --words -o $D/w.json && " TINY " --words -t 1 -o $D/one.json && cmp $D/w.json $D/one.json");
-    expect(TINY " --words --show '*' 2>&1", 2, "--words merges pattern, rollout and context: embed means nothing");
     expect_exactly("for f in npz npy csv tidy; do " TINY
                    " --words --format $f -o $D/of-$f && $A diff $D/of-$f $D/w.json --exact | head -1 || exit; done",
                    SAME SAME SAME SAME);
@@ -266,11 +265,6 @@ START_TEST(test_refused)
 {
     expect("$A run -m tiny --ids 1,2 --words -o $D/x.json 2>&1", 2,
            "--words needs the texts of tokens, and these are ids");
-    expect(TINY " --words --gradient loss 2>&1", 2, "a gradient is none");
-    expect(TINY " --words --show scores 2>&1", 2, "scores means nothing when it is added up");
-    expect("$A heads -m tiny " TEXT " --words 2>&1", 2, "--words: what a head does is told from its tokens");
-    expect("$A explain -m tiny " TEXT " --words 2>&1", 2, "--words: a derivation is of one weight");
-    expect("$A batch -m tiny --words 2>&1", 2, "--words: a batch writes what was computed");
 }
 END_TEST
 

@@ -7,15 +7,14 @@ messages, exit status and every file that was written.  PART: only command lines
 
 A change that is to keep every byte is run against the commit before it; every line printed is a difference.
 """
-import concurrent.futures, hashlib, itertools, os, re, subprocess, sys, tempfile
+import concurrent.futures, hashlib, itertools, json, os, re, subprocess, sys, tempfile
 
 REPO = os.path.realpath(os.path.join(os.path.dirname(__file__), ".."))
 SHARED = os.path.realpath(os.environ.get("ATTN_SHARED", os.path.join(REPO, "..", "shared")))
 TEXT = "'Life is short, eat dessert first'"
 KINDS = ["full", "causal", "causal-renorm", "window:3", "strided:2,3", "random:2,2,7", "linear", "block:2"]
 STREAMS = ["text", "json", "csv", "tidy", "npy", "npz", "png", "svg", "html", "term"]
-COMMANDS = ["run", "batch", "merge", "tokenize", "generate", "score", "explain", "variants", "diff", "plot", "info",
-            "vocab", "init", "train", "bench"]
+TABLES = ["text", "json", "csv", "tidy", "md", "svg"]
 # Times differ from run to run.
 TIMES = re.compile(rb'"seconds":[0-9.e-]+|[0-9.]+ (?:ms|us|s)\b|[0-9.]+ tokens/s')
 
@@ -23,6 +22,14 @@ TIMES = re.compile(rb'"seconds":[0-9.e-]+|[0-9.]+ (?:ms|us|s)\b|[0-9.]+ tokens/s
 def folders(top):
     found = [os.path.join(top, name) for name in sorted(os.listdir(top))] if os.path.isdir(top) else []
     return [f for f in found if os.path.isfile(os.path.join(f, "config.json"))]
+
+
+def commands():
+    """Those that both programs have."""
+    said = [json.loads(subprocess.run([p, "help", "--json"], capture_output=True, text=True).stdout)
+            for p in sys.argv[1:3]]
+    new, old = ([c["name"] for c in s["commands"]] for s in reversed(said))
+    return [c for c in new if c in old]
 
 
 def families():
@@ -63,6 +70,19 @@ def model_lines(path):
             yield f"explain -m $m {s} --attention {kind} --query 2"
         for f in ("png", "svg", "html", "json", "term"):
             yield f"variants -m $m {s} --format {f} -o out.x"
+        for f in TABLES:
+            yield f"heads -m $m {s} --format {f} -o out.x"
+            yield f"lens -m $m {s} --format {f} -o out.x"
+            yield f"attribute -m $m {s} --target 2 --foil 1 --format {f} -o out.x"
+    pair = "patch -m $m --ids 3,1,4 --from-ids 3,2,4"
+    for f in TABLES:
+        yield f"{pair} --what context --over layer,head --metric kl --format {f} -o out.x"
+    yield f"{pair} --what resid_pre --over layer,pos --metric loss --method ig:4"
+    yield "heads -m $m --repeat 4 --seed 3 --format json"
+    yield "run -m $m --ids 3,1,4 --edit 'L0H0 = 0' --ablate L0H0 --metric kl --metric loss --format json"
+    yield "run -m $m --ids 3,1,4 --gradient loss --format npz -o out.npz"
+    yield "convert -m $m -o out; attn-cli info -m ./out"
+    yield "convert -m $m -o out --type bf16"
     if tokenizer:
         for f in ("text", "json", "ids"):
             yield f"tokenize -m $m -s {text} --format {f}"
@@ -114,7 +134,7 @@ def hostile_lines():
 
 
 def other_lines():
-    for c in COMMANDS:
+    for c in commands():
         yield f"help {c}"
         yield f"{c} --no-such-option"
         yield f"{c} -m ./nothing"
@@ -128,6 +148,10 @@ def other_lines():
     yield "vocab -f repo/data/language.txt --bpe 300 -o m"
     yield ("train -f repo/data/small-world.txt -o m --vocab-size 300 --n-layer 1 --n-head 2 --d-model 16 --n-ctx 16 "
            "--steps 6 --eval-every 3 --watch 'the cat'; attn-cli plot m/watch -o p.svg")
+    for more in ("", " --kind causal --explain --query 1", " --v '1 2 3; 4 5 6' --format csv -o out.x"):
+        yield f"attend --q '1 0; 0 1' --k '1 1; 0 2'{more}"
+    yield "attend --x '1 0; 1 1; 0 2' --names 'a b c' --cosines x"
+    yield "models; attn-cli models --format json"
     yield "explain --article life; attn-cli explain --article life --format html -o a.html"
     for line in ("run", "run -s ''", "run -s x --show nonsense", "run -s Life -m life --layer 9", "frobnicate",
                  "--version", "run -s Life --ids 1", "diff a b",

@@ -286,7 +286,7 @@ const struct command heads_command = {
         {"attn-cli heads -s \"Tom went home, and Tom slept\" --by previous --top 5", "in one sentence"},
         {"attn-cli heads -m ./gpt2 -f sentences.txt --copying -o heads.csv",
          "over many, and how strongly their OV circuits copy"},
-        {"attn-cli heads -m ./gpt2 --repeat 50 -o heads.png", "layers by heads, one picture a score"},
+        {"attn-cli heads -m ./gpt2 --repeat 50 -o heads.png", "layers by heads, one picture per score"},
         {"attn-cli heads -m tiny --repeat 24 --ablate L0H1", "what the others do without one of them"},
         {"attn-cli heads --repeat 24 --format json | jq '.rows | max_by(.induction)'", "the induction head"},
         {NULL, NULL}},

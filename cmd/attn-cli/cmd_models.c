@@ -138,7 +138,7 @@ static const char *format_choice(size_t i)
 
 static void explain_format(char help[OPTION_HELP])
 {
-    explain_tables(help, "a line a model", "; or names alone, one a line (default: text)");
+    explain_tables(help, "one line per model", "; or names alone, one per line (default: text)");
 }
 
 static const struct option options[] = {

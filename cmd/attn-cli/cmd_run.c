@@ -143,7 +143,7 @@ static int check_metrics(struct run *s, struct attn_err *err)
         return ATTN_OK;
     list_formats(names, sizeof names, ATTN_FORMAT_TABLE, false, " or ");
     if (!(f->flags & ATTN_FORMAT_TABLE))
-        return attn_fail(err, ATTN_EUSAGE, "--metric: only --format %s has a row a metric, not %s", names, f->name);
+        return attn_fail(err, ATTN_EUSAGE, "--metric: only --format %s has one row per metric, not %s", names, f->name);
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
         if (shown[i].given)
             return attn_fail(err, ATTN_EUSAGE, "--metric with --%s, %s: leave one of them out", shown[i].name,
@@ -411,7 +411,7 @@ static const struct option options[] = {
      "print the value of METRIC instead of activations: loss, kl (from the run without edits), or terms such as "
      "logit(\" the\")-2*prob(5,pos=3); also logprob and rank; TOKEN is a text or an id, pos the row, the last one by "
      "default.  With edits also what it is without them, and the difference; with --ablations, without each head.  May "
-     "be given again: a row a metric", .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
+     "be given again: one row per metric", .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "gradient", OPT_TEXT, &o.gradient, "METRIC",
      "show the derivative of METRIC with respect to each activation: of loss, or of terms such as "
      "logit(\" the\")-2*prob(5,pos=3); also logprob; TOKEN is a text or an id, pos the row, the last one by default",
@@ -435,7 +435,7 @@ static const struct option options[] = {
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "ablations", OPT_FLAG, &o.ablations, NULL, "what comes next without each head: in formats of text a row a "
      "head, with the divergence KL(with it || without it) in nats, in place of activations; with --format html a "
-     "button at each head, and the overview says how much it matters; with --metric a row a head and metric: with "
+     "button at each head, and the overview says how much it matters; with --metric one row per head and metric: with "
      "all heads, without it, the difference; computes one more run from each head's layer on",
      .section = OF_SHOWN, .flags = OPT_COUNTS},
     {.name = NULL},

@@ -116,7 +116,7 @@ void explain_tables(char help[OPTION_HELP], const char *words, const char *rest)
     const char *name;
     for (size_t i = 1; (name = table_format(i)); i++)
         snprintf(more + strlen(more), sizeof more - strlen(more), "%s%s", table_format(i + 1) ? ", " : " or ", name);
-    snprintf(help, OPTION_HELP, "%s (%s)%s; csv and tidy are the same table, ndjson has an object a row%s",
+    snprintf(help, OPTION_HELP, "%s (%s)%s; csv and tidy are the same table, ndjson has one object per row%s",
              table_format(0), words, more, rest);
 }
 

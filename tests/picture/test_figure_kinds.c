@@ -27,7 +27,7 @@ START_TEST(kinds_have_the_same_words_in_every_format)
 }
 END_TEST
 
-/* A layer is a row, a head a column: 6 layers of 4 heads. */
+/* One row per layer, one column per head: 6 layers of 4 heads. */
 START_TEST(a_grid_has_a_panel_for_each_head)
 {
     succeed(LILY "--figure grid -o $D/x.svg --width 85mm");

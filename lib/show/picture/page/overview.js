@@ -1,5 +1,5 @@
 "use strict";
-/* Small pictures of all heads, a row a layer.  Each is a button; one at a time can be tabbed to, the
+/* Small pictures of all heads, one row per layer.  Each is a button; one at a time can be tabbed to, the
  * arrow keys move between them. */
 
 const THUMB = 64;                       /* pixels of a small picture at most */

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/err.h"
+#include "base/near.h"
 #include "base/size.h"
 
 static const char default_show[] = "pattern,context";
@@ -114,37 +115,15 @@ static int keep_heads(struct attn_select *s, struct attn_err *err)
 
 struct item { const char *text; int len; bool glob, present, match[ATTN_ACTS]; size_t matches; };
 
-static int lower(char c)
+/* How far a mistyped name is from the nearer of the activation's short name and its tail. */
+static unsigned distance(struct attn_near *typed, const struct item *it, int act)
 {
-    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
-}
-
-/* A capital letter in `a` is no edit: names have none. */
-static size_t edits(const char *a, size_t n, const char *b)
-{
-    size_t row[ATTN_NAME_MAX], m = strlen(b);
-    for (size_t j = 0; j <= m; j++)
-        row[j] = j;
-    for (size_t i = 0; i < n; i++) {
-        size_t corner = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < m; j++) {
-            size_t swap = corner + (lower(a[i]) != b[j]), best = row[j] < row[j + 1] ? row[j] + 1 : row[j + 1] + 1;
-            corner = row[j + 1];
-            row[j + 1] = smaller(swap, best);
-        }
-    }
-    return row[m];
-}
-
-/* The edit distance from a mistyped name to the nearer of the activation's short name and its tail. */
-static size_t distance(const struct item *it, int act)
-{
+    const char *name = attn_act_short(act), *tail = attn_act_tail(act);
     size_t n = (size_t)it->len;
-    if (attn_act_meant(it->text, n, attn_act_short(act)))
+    if ((n == strlen(name) && !strncasecmp(it->text, name, n)) || attn_act_meant(it->text, n, name))
         return 0;
-    size_t a = edits(it->text, n, attn_act_short(act)), b = edits(it->text, n, attn_act_tail(act));
-    return smaller(a, b);
+    unsigned d = attn_near(typed, name, strlen(name), ATTN_FAR), of_tail = attn_near(typed, tail, strlen(tail), ATTN_FAR);
+    return d < of_tail ? d : of_tail;
 }
 
 static void append(char *list, size_t size, const char *name)
@@ -158,19 +137,21 @@ enum { LIST_MAX = 320 };               /* all names take 250 */
 static int fail_unknown(const struct item *it, struct attn_err *err)
 {
     char list[LIST_MAX] = "";
-    size_t best = SIZE_MAX;
+    unsigned best = ATTN_FAR;
+    struct attn_near typed;
     if (it->len == 3 && !strncasecmp(it->text, "all", 3))
         return attn_fail(err, ATTN_EUSAGE,
                          "--show: unknown activation '%.*s'; all of them are '*', in quotes", it->len, it->text);
-    for (int act = 0; act < ATTN_ACTS && it->len < ATTN_NAME_MAX; act++)
-        if (distance(it, act) < best)
-            best = distance(it, act);
-    bool near = best <= 1 + (size_t)it->len / 4;
+    attn_near_start(&typed, it->text, (size_t)it->len);
+    for (int act = 0; act < ATTN_ACTS; act++) {
+        unsigned d = distance(&typed, it, act);
+        best = d < best ? d : best;
+    }
     for (int act = 0; act < ATTN_ACTS; act++)
-        if (!near || distance(it, act) == best)
+        if (best == ATTN_FAR || distance(&typed, it, act) == best)
             append(list, sizeof list, attn_act_tail(act));
     return attn_fail(err, ATTN_EUSAGE, "--show: unknown activation '%.*s'; %s %s", it->len, it->text,
-                     near ? "nearest:" : "names: tokens,", list);
+                     best < ATTN_FAR ? "nearest:" : "names: tokens,", list);
 }
 
 static int fail_ambiguous(const struct item *it, struct attn_err *err)

@@ -64,9 +64,8 @@ static bool one_more(struct clue *c, const struct attn_dump *more, const struct 
 {
     if (more->tokens.n != fewer->tokens.n + 1 || !follows(more, fewer, 1))
         return false;
-    return attn_clue_say(c, "%c has one more token in front: %s; a beginning-of-sequence token (BOS) was added on one "
-                            "side only",
-                         attn_clue_side(a), called(&more->tokens.item[0]).text);
+    return attn_clue_tell(c, a, "@ has one more token in front: %s; a beginning-of-sequence token (BOS) was added on "
+                          "one side only", called(&more->tokens.item[0]).text);
 }
 
 static bool extra_bos(struct clue *c)
@@ -83,9 +82,8 @@ static bool extra_bos_row(struct clue *c)
         return false;
     bool more_a = y->of.n && a[0] == b[0] + 1 && !attn_gap(x->of.data + a[1], y->of.data, y->of.n);
     bool more_b = x->of.n && b[0] == a[0] + 1 && !attn_gap(x->of.data, y->of.data + a[1], x->of.n);
-    return (more_a || more_b) && attn_clue_say(c, "%c has one more row in front and is otherwise the same: a "
-                                               "beginning-of-sequence token (BOS) was added on one side only",
-                                               attn_clue_side(more_a));
+    return (more_a || more_b) && attn_clue_tell(c, more_a, "@ has one more row in front and is otherwise the same: a "
+                                                "beginning-of-sequence token (BOS) was added on one side only");
 }
 
 /* The labels of a table's rows are tokens, too. */
@@ -152,16 +150,15 @@ static bool not_numbers(struct clue *c)
     char head[32] = "";
     if (c->p.H > 1)
         snprintf(head, sizeof head, "head %zu, ", f.h);
-    return f.n && attn_clue_say(c, "%c has NaN where %c has none, %zu time%s, first at %stoken %zu, column %zu",
-                                attn_clue_side(f.of_a), attn_clue_side(!f.of_a), f.n, f.n == 1 ? "" :
-                                "s", head, f.t, f.j);
+    return f.n && attn_clue_tell(c, f.of_a, "@ has NaN where # has none, %zu time%s, first at %stoken %zu, column %zu",
+                                 f.n, f.n == 1 ? "" : "s", head, f.t, f.j);
 }
 
 static bool stored(struct clue *c)
 {
     struct attn_stored f = attn_seems_stored(&c->p);
-    return f.type && attn_clue_say(c, "%c is %c rounded to %s: it was stored that way (--rtol %g ignores this)",
-                                   attn_clue_side(f.a_is), attn_clue_side(!f.a_is), f.type, f.rtol);
+    return f.type && attn_clue_tell(c, f.a_is, "@ is # rounded to %s: it was stored that way (--rtol %g ignores this)",
+                                    f.type, f.rtol);
 }
 
 /* The numbers lie in the same order under shapes that put them in different ones. */
@@ -214,8 +211,7 @@ static bool late(struct clue *c)
         by = 1;
     else if (!(a = attn_seems_later(p, p->a, p->b, &by)))
         b = attn_seems_later(p, p->b, p->a, &by);
-    return (a || b) && attn_clue_say(c, "row t of %c is row t + %zu of %c: positions start at different numbers",
-                                     attn_clue_side(a), by, attn_clue_side(!a));
+    return (a || b) && attn_clue_tell(c, a, "row t of @ is row t + %zu of #: positions start at different numbers", by);
 }
 
 static bool scaled(struct clue *c)
@@ -308,18 +304,17 @@ static bool restacked(struct clue *c)
 static bool mask(struct clue *c)
 {
     struct attn_mask_found f = attn_seems_masked(&c->p, c->act == ATTN_ACT_PATTERN);
-    char a = attn_clue_side(f.a_hides), b = attn_clue_side(!f.a_hides);
     switch (f.kind) {
     case ATTN_MASK_SAME:
         return false;
     case ATTN_MASK_NUMBER:
-        return attn_clue_say(c, "%c hides keys with %g instead of -inf, and in some rows all keys", a,
-                             (double)f.number);
+        return attn_clue_tell(c, f.a_hides, "@ hides keys with %g instead of -inf, and in some rows all keys",
+                              (double)f.number);
     case ATTN_MASK_FUTURE:
-        return attn_clue_say(c, "the mask: %c is causal, %c sees later keys too", a, b);
+        return attn_clue_tell(c, f.a_hides, "the mask: @ is causal, # sees later keys too");
     case ATTN_MASK_PAST:
-        return attn_clue_say(c, "the mask: %c does not see keys %zu or more tokens back (a window), %c does", a,
-                             f.window, b);
+        return attn_clue_tell(c, f.a_hides, "the mask: @ does not see keys %zu or more tokens back (a window), # does",
+                              f.window);
     case ATTN_MASK_OTHER:
         break;
     }
@@ -341,7 +336,7 @@ static bool wrong_axis(struct clue *c)
 {
     bool a = attn_seems_wrong_axis(c->p.a, &c->p), b = attn_seems_wrong_axis(c->p.b, &c->p);
     return a != b &&
-           attn_clue_say(c, "%c's columns sum to 1, not its rows: softmax over the wrong axis", attn_clue_side(a));
+           attn_clue_tell(c, a, "@'s columns sum to 1, not its rows: softmax over the wrong axis");
 }
 
 static bool flipped(struct clue *c)
@@ -357,9 +352,8 @@ static bool merged(struct clue *c)
         return false;
     struct attn_pair p = attn_pair_split(&c->p, H);
     return attn_seems_merged_wrong(&p, &a) &&
-           attn_clue_say(c, "%c interleaves heads number by number, %c has them side by side: axes were not swapped "
-                            "before reshaping",
-                         attn_clue_side(a), attn_clue_side(!a));
+           attn_clue_tell(c, a, "@ interleaves heads number by number, # has them side by side: axes were not swapped "
+                          "before reshaping");
 }
 
 /* ---- the mlp --------------------------------------------------------------------------- */
@@ -398,7 +392,7 @@ static bool gate(struct clue *c)
         return false;
     bool a = attn_fit_bend(c->p.a, linear.a, pre.a, pre.T * pre.n) != ATTN_BENDS;
     bool b = attn_fit_bend(c->p.b, linear.b, pre.b, pre.T * pre.n) != ATTN_BENDS;
-    return a != b && attn_clue_say(c, "%c activates the wrong half: gate and up are swapped", attn_clue_side(a));
+    return a != b && attn_clue_tell(c, a, "@ activates the wrong half: gate and up are swapped");
 }
 
 /* ---- the last resorts ------------------------------------------------------------------ */
@@ -516,8 +510,8 @@ static bool quantised(struct clue *c)
     int side = 0;
     const struct attn_contrasted *of = c->d->o.contrast;
     const struct attn_contrast_weight *w = of ? attn_contrast_quantised(of, &side) : NULL;
-    return w && attn_clue_say(c, "the weights of %c are quantised (the first that differs in %s)",
-                              attn_clue_side(side == 0), w->dtype[side]);
+    return w && attn_clue_tell(c, side == 0, "the weights of @ are quantised (the first that differs in %s)",
+                               w->dtype[side]);
 }
 
 int attn_diff_explain(struct attn_diff *d, struct attn_err *err)

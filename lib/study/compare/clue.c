@@ -20,6 +20,23 @@ bool attn_clue_say(struct clue *c, const char *fmt, ...)
     return true;
 }
 
+static char side(bool a) { return a ? 'A' : 'B'; }
+
+bool attn_clue_tell(struct clue *c, bool a, const char *fmt, ...)
+{
+    va_list ap;
+    char *named = strdup(fmt);
+    for (char *s = named; s && *s; s++)
+        if (*s == '@' || *s == '#')
+            *s = side((*s == '@') == a);
+    va_start(ap, fmt);
+    if (!named || attn_vasprintf(&c->d->cause, named, ap) < 0)
+        c->d->cause = NULL;
+    va_end(ap);
+    free(named);
+    return true;
+}
+
 bool attn_clue_other(const struct clue *c, int act, struct attn_pair *out)
 {
     return attn_diff_pair(c->d, act, attn_act_per_layer(act) ? c->layer : -1, out);

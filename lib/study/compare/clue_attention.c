@@ -60,12 +60,10 @@ bool attn_clue_scores_capped(struct clue *c)
         return false;
     for (int side = 0; side < 2; side++) {
         const struct attn_score_fit *x = &f.of[side], *y = &f.of[!side];
-        char here = attn_clue_side(!side), there = attn_clue_side(side);
         if (isinf(x->cap))
-            return attn_clue_say(c, "%c does not cap scores, %c makes them %g tanh(score / %g)", here, there, y->cap,
-                                 y->cap);
+            return attn_clue_tell(c, !side, "@ does not cap scores, # makes them %g tanh(score / %g)", y->cap, y->cap);
         if (near(x->cap, y->cap * y->scale, 1e-3) && near(x->scale, y->scale, 1e-3))
-            return attn_clue_say(c, "%c caps dots before they are scaled, %c scores after, at %g", here, there, y->cap);
+            return attn_clue_tell(c, !side, "@ caps dots before they are scaled, # scores after, at %g", y->cap);
     }
     return attn_clue_say(c, "the cap of scores: %g in A, %g in B", f.of[0].cap, f.of[1].cap);
 }
@@ -125,15 +123,14 @@ static bool say_slopes(struct clue *c, const struct slopes *s)
 {
     size_t H = c->p.H, h = other_slope(s, H);
     if (s->has[0] != s->has[1])
-        return attn_clue_say(c, "ALiBi: %c adds slopes times the position of the key to scores (%g in head 0), %c does "
-                             "not", attn_clue_side(s->has[0]), s->of[s->has[1]][0], attn_clue_side(!s->has[0]));
+        return attn_clue_tell(c, s->has[0], "ALiBi: @ adds slopes times the position of the key to scores (%g in head "
+                              "0), # does not", s->of[s->has[1]][0]);
     if (!s->has[0] || h == H)
         return false;
     for (int side = 0; side < 2; side++)
         if (near(s->fit[0].scale, s->fit[1].scale, 1e-2) && as_published(s->of[side], H, s->fit[side].scale) &&
             as_published(s->of[!side], H, 1))
-            return attn_clue_say(c, "ALiBi: %c adds slopes before dots are scaled, %c after", attn_clue_side(!side),
-                                 attn_clue_side(side));
+            return attn_clue_tell(c, !side, "ALiBi: @ adds slopes before dots are scaled, # after");
     return attn_clue_say(c, "ALiBi: the slope of head %zu is %.6g in A, %.6g in B", h, s->of[0][h], s->of[1][h]);
 }
 
@@ -215,23 +212,20 @@ bool attn_clue_blind(struct clue *c)
 {
     bool a;
     return attn_seems_blind_to_itself(&c->p, c->act == ATTN_ACT_PATTERN, &a) &&
-           attn_clue_say(c, "the mask: in %c a token does not see itself, only what precedes it; in %c it does",
-                         attn_clue_side(a), attn_clue_side(!a));
+           attn_clue_tell(c, a, "the mask: in @ a token does not see itself, only what precedes it; in # it does");
 }
 
 bool attn_clue_zero_mask(struct clue *c)
 {
     bool a;
     return attn_seems_hidden_by_zero(&c->p, &a) &&
-           attn_clue_say(c, "the mask: %c hides keys with 0 instead of -inf, so softmax gives them weight",
-                         attn_clue_side(a));
+           attn_clue_tell(c, a, "the mask: @ hides keys with 0 instead of -inf, so softmax gives them weight");
 }
 
 bool attn_clue_over_heads(struct clue *c)
 {
     bool a = attn_seems_over_heads(&c->p, c->p.a), b = attn_seems_over_heads(&c->p, c->p.b);
-    return a != b && attn_clue_say(c, "the heads of %c sum to 1, not its rows: softmax over heads, the wrong axis",
-                                   attn_clue_side(a));
+    return a != b && attn_clue_tell(c, a, "the heads of @ sum to 1, not its rows: softmax over heads, the wrong axis");
 }
 
 /* The pattern as if no key were hidden; scale is the scores'. */
@@ -266,17 +260,16 @@ bool attn_clue_hidden_late(struct clue *c)
 {
     bool a, dots = attn_diff_has(c->d, ATTN_ACT_DOTS, c->layer);
     return attn_seems_short_of_one(&c->p, &a) && (dots ? hidden_late(c, a) : whole_rows(&c->p, a)) &&
-           attn_clue_say(c, "the mask: rows of %c are those of %c times a number, and do not add up to 1: keys were "
-                         "hidden after softmax, not before", attn_clue_side(a), attn_clue_side(!a));
+           attn_clue_tell(c, a, "the mask: rows of @ are those of # times a number, and do not add up to 1: keys were "
+                          "hidden after softmax, not before");
 }
 
 bool attn_clue_padding(struct clue *c)
 {
     bool a;
     return attn_seems_short_of_one(&c->p, &a) && !hidden_late(c, a) && !whole_rows(&c->p, a) &&
-           attn_clue_say(c, "rows of %c are those of %c times a number, and do not add up to 1: the rest is on other "
-                         "keys, which are not in the dump, such as padding that is not masked", attn_clue_side(a),
-                         attn_clue_side(!a));
+           attn_clue_tell(c, a, "rows of @ are those of # times a number, and do not add up to 1: the rest is on other "
+                          "keys, which are not in the dump, such as padding that is not masked");
 }
 
 bool attn_clue_dropout(struct clue *c)
@@ -284,8 +277,8 @@ bool attn_clue_dropout(struct clue *c)
     bool a;
     double rate;
     return attn_seems_dropped(&c->p, &a, &rate) &&
-           attn_clue_say(c, "dropout is on in %c: some of its numbers are 0 and the others %.4g times those of %c (p = "
-                         "%.2g)", attn_clue_side(a), 1 / (1 - rate), attn_clue_side(!a), rate);
+           attn_clue_tell(c, a, "dropout is on in @: some of its numbers are 0 and the others %.4g times those of # (p "
+                          "= %.2g)", 1 / (1 - rate), rate);
 }
 
 /* ---- heads ----------------------------------------------------------------------------- */
@@ -304,8 +297,8 @@ static bool grouped(struct clue *c, const struct attn_pair *x, const struct attn
     }
     bool a = attn_gap_explained(tiled[0], repeated[0]) && attn_gap_explained(repeated[1], tiled[1]);
     bool b = attn_gap_explained(tiled[1], repeated[1]) && attn_gap_explained(repeated[0], tiled[0]);
-    return (a || b) && attn_clue_say(c, "%c repeats %s heads as 0 1 0 1 (tile), %c as 0 0 1 1 (repeat_interleave)",
-                                     attn_clue_side(a), c->act == ATTN_ACT_DOTS ? "key" : "value", attn_clue_side(!a));
+    return (a || b) && attn_clue_tell(c, a, "@ repeats %s heads as 0 1 0 1 (tile), # as 0 0 1 1 (repeat_interleave)",
+                                      c->act == ATTN_ACT_DOTS ? "key" : "value");
 }
 
 bool attn_clue_grouped(struct clue *c)
@@ -331,8 +324,7 @@ bool attn_clue_unswapped(struct clue *c)
     if (!attn_seems_unswapped(&p, &a))
         return false;
     a = context ? a : !a;               /* split up, not joined: the same numbers, from the other side */
-    return attn_clue_say(c, "%c reshapes heads and tokens without swapping their axes first, %c swaps them",
-                         attn_clue_side(a), attn_clue_side(!a));
+    return attn_clue_tell(c, a, "@ reshapes heads and tokens without swapping their axes first, # swaps them");
 }
 
 /* ---- queries, keys, values: products with other columns ------------------------------- */
@@ -446,8 +438,8 @@ bool attn_clue_by_number(struct clue *c)
     bool found = attn_seems_by_number(&c->p, &a) ||
                  (c->p.H > 1 && c->p.n > 1 && begin(&m, c, &x) && made(&m, &x, make_by_number, &a));
     end(&m);
-    return found && attn_clue_say(c, "%c takes heads number by number, each %zu apart; %c as blocks of %zu side by "
-                                  "side", attn_clue_side(a), c->p.H, attn_clue_side(!a), c->p.n);
+    return found && attn_clue_tell(c, a, "@ takes heads number by number, each %zu apart; # as blocks of %zu side by "
+                                   "side", c->p.H, c->p.n);
 }
 
 /* Queries of one side are the keys of the other. */
@@ -476,7 +468,7 @@ bool attn_clue_exchanged(struct clue *c)
         found = made(&m, &x, make_exchanged, &a);
     }
     end(&m);
-    return found && attn_clue_say(c, "q and k are exchanged: %c multiplies by the other's weight", attn_clue_side(a));
+    return found && attn_clue_tell(c, a, "q and k are exchanged: @ multiplies by the other's weight");
 }
 
 bool attn_clue_split(struct clue *c)
@@ -491,8 +483,8 @@ bool attn_clue_split(struct clue *c)
     }
     bool blocks = m.grouped == a;       /* A reads it as three blocks */
     end(&m);
-    return found && attn_clue_say(c, "the fused qkv matrix: %c reads it as three blocks, %c group by group (queries, "
-                                  "key and value of each)", attn_clue_side(blocks), attn_clue_side(!blocks));
+    return found && attn_clue_tell(c, blocks, "the fused qkv matrix: @ reads it as three blocks, # group by group "
+                                   "(queries, key and value of each)");
 }
 
 bool attn_clue_gate_exchanged(struct clue *c)
@@ -517,6 +509,6 @@ bool attn_clue_ahead(struct clue *c)
     size_t by;
     bool a;
     return attn_seems_ahead(&c->p, &by, &a) &&
-           attn_clue_say(c, "row t of %c is row t + %zu of %c: positions start at different numbers, as where padding "
-                         "in front is counted", attn_clue_side(a), by, attn_clue_side(!a));
+           attn_clue_tell(c, a, "row t of @ is row t + %zu of #: positions start at different numbers, as where "
+                          "padding in front is counted", by);
 }

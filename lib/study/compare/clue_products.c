@@ -17,8 +17,7 @@ bool attn_clue_transposed(struct clue *c)
     const struct attn_how how = {.transposed = true};
     bool a;
     return c->model && attn_clue_input(c, &x) && attn_remade_with(c, &x, &how, &a) &&
-           attn_clue_say(c, "%c multiplies by the transpose of the weight that %c uses", attn_clue_side(a),
-                         attn_clue_side(!a));
+           attn_clue_tell(c, a, "@ multiplies by the transpose of the weight that # uses");
 }
 
 bool attn_clue_bias(struct clue *c)
@@ -29,16 +28,14 @@ bool attn_clue_bias(struct clue *c)
     if (!c->model || !attn_clue_input(c, &x))
         return false;
     if (attn_remade_with(c, &x, &none, &a))
-        return attn_clue_say(c, "%c multiplies by the weight but does not add its bias, %c does", attn_clue_side(a),
-                             attn_clue_side(!a));
+        return attn_clue_tell(c, a, "@ multiplies by the weight but does not add its bias, # does");
     return attn_remade_with(c, &x, &twice, &a) &&
-           attn_clue_say(c, "%c adds the bias of the weight twice, %c once", attn_clue_side(a), attn_clue_side(!a));
+           attn_clue_tell(c, a, "@ adds the bias of the weight twice, # once");
 }
 
 static bool say_tied(struct clue *c, bool a)
 {
-    return attn_clue_say(c, "%c's output layer is the embedding (tied), %c's is separate", attn_clue_side(a),
-                         attn_clue_side(!a));
+    return attn_clue_tell(c, a, "@'s output layer is the embedding (tied), #'s is separate");
 }
 
 /* By a model whose output layer is not the embedding: one side's logits come of it, the other's of the embedding. */
@@ -167,9 +164,9 @@ bool attn_clue_reads_norm(struct clue *c)
     if (!reads_differ(c, &a, &b) || is_norm(a) == is_norm(b))
         return false;
     bool plain = !is_norm(a);
-    return attn_clue_say(c, "%c multiplies %s itself, %c %s: a norm is left out on one side, or stands in another "
-                         "place (after the addition, not before the branch)", attn_clue_side(plain),
-                         attn_act_tail(plain ? a : b), attn_clue_side(!plain), attn_act_tail(plain ? b : a));
+    return attn_clue_tell(c, plain, "@ multiplies %s itself, # %s: a norm is left out on one side, or stands in "
+                          "another place (after the addition, not before the branch)", attn_act_tail(plain ? a : b),
+                          attn_act_tail(plain ? b : a));
 }
 
 /* What follows the addition of attention, on a side that adds it before the MLP reads. */
@@ -183,9 +180,8 @@ static bool follows_attention(const struct clue *c, bool a, int act)
 static bool say_branches(struct clue *c, int a, int b)
 {
     bool late = follows_attention(c, true, a);
-    return attn_clue_say(c, "%c's MLP reads the block's input (%s: parallel branches), %c's the residual after "
-                         "attention (%s: sequential)", attn_clue_side(!late), attn_act_tail(late ? b : a),
-                         attn_clue_side(late), attn_act_tail(late ? a : b));
+    return attn_clue_tell(c, !late, "@'s MLP reads the block's input (%s: parallel branches), #'s the residual after "
+                          "attention (%s: sequential)", attn_act_tail(late ? b : a), attn_act_tail(late ? a : b));
 }
 
 bool attn_clue_reads_branch(struct clue *c)
@@ -249,8 +245,8 @@ static bool say_rows(struct clue *c, const struct rows *r, bool a)
         agree += row_gap(r, a, i, ((size_t)r->ids->item[i].id + off) % V, ATTN_SLIP_NONE) <= 1e-4;
     if (found == V)
         return false;
-    return attn_clue_say(c, "%c has other rows of the embedding than its token ids say: token %zu has id %zu, but row "
-                         "%zu%s", attn_clue_side(a), t, id, found, agree < SEEN ? "" : ", and others are as far off");
+    return attn_clue_tell(c, a, "@ has other rows of the embedding than its token ids say: token %zu has id %zu, but "
+                          "row %zu%s", t, id, found, agree < SEEN ? "" : ", and others are as far off");
 }
 
 static bool known_ids(const struct clue *c, const struct attn_dump_list *ids)
@@ -295,8 +291,7 @@ bool attn_clue_embed_norm(struct clue *c)
     bool found = false, start = start_rows(c, &r) && attn_has(&c->model->w.embed_norm);
     for (int s = 0; s < 2 && start && !found; s++)
         if (lacks_step(&r, s == 0, ATTN_SLIP_LEFT_OUT))
-            found = attn_clue_say(c, "%c leaves out the norm of the embedding, %c does not", attn_clue_side(s == 0),
-                                  attn_clue_side(s));
+            found = attn_clue_tell(c, s == 0, "@ leaves out the norm of the embedding, # does not");
     free(r.row);
     return found;
 }

@@ -81,8 +81,8 @@ bool attn_clue_norm_sum(struct clue *c)
     double gain = gain_of(c, &x, &a, &b);
     bool of_a = near(gain * root, 1);
     return (of_a || near(gain, root)) &&
-           attn_clue_say(c, "the norm: %c divides by the root of the sum of the squares, %c by that of their mean",
-                         attn_clue_side(of_a), attn_clue_side(!of_a));
+           attn_clue_tell(c, of_a, "the norm: @ divides by the root of the sum of the squares, # by that of their "
+                                   "mean");
 }
 
 bool attn_clue_norm_kind(struct clue *c)
@@ -121,8 +121,8 @@ bool attn_clue_norm_left_out(struct clue *c)
     double gap_a = attn_gap(c->p.a, x.a, x.T * x.n), gap_b = attn_gap(c->p.b, x.b, x.T * x.n);
     bool a = attn_gap_explained(gap_a, gap_b);
     return (a || attn_gap_explained(gap_b, gap_a)) && is_norm_of(c, &x, !a) &&
-           attn_clue_say(c, "%c's %s is what the norm reads, unchanged: it leaves the norm out, %c does not",
-                         attn_clue_side(a), attn_act_tail(c->act), attn_clue_side(!a));
+           attn_clue_tell(c, a, "@'s %s is what the norm reads, unchanged: it leaves the norm out, # does not",
+                          attn_act_tail(c->act));
 }
 
 /* What is added in the middle of a block, or at its end: where that is not told apart, what the branch gives. */
@@ -161,8 +161,7 @@ static bool say_kind(struct clue *c, bool a)
 static bool say_from_one(struct clue *c, bool a)
 {
     bool alone = c->model->config.norm_from_one == a;   /* whether A multiplies by the weight alone */
-    return attn_clue_say(c, "the norm: %c multiplies by 1 + weight, %c by the weight alone", attn_clue_side(!alone),
-                         attn_clue_side(alone));
+    return attn_clue_tell(c, !alone, "the norm: @ multiplies by 1 + weight, # by the weight alone");
 }
 
 static bool say_slip(struct clue *c, const struct attn_how *how, bool a)
@@ -182,8 +181,8 @@ static bool say_slip(struct clue *c, const struct attn_how *how, bool a)
     if (how->slip == ATTN_SLIP_EPS)
         return attn_clue_say(c, "the epsilon of the norm: A adds %g to the variance, B %g", a ? how->eps : eps,
                              a ? eps : how->eps);
-    return attn_clue_say(c, "the norm that %s shows: in %c it %s, in %c %s", attn_act_tail(c->act), attn_clue_side(a),
-                         text[how->slip][0], attn_clue_side(!a), text[how->slip][1]);
+    return attn_clue_tell(c, a, "the norm that %s shows: in @ it %s, in # %s", attn_act_tail(c->act),
+                          text[how->slip][0], text[how->slip][1]);
 }
 
 bool attn_clue_norm_slip(struct clue *c)
@@ -214,8 +213,8 @@ bool attn_clue_norm_sample(struct clue *c)
     if (c->p.H != 1 || !attn_seems_stretched(&c->p, &factor))
         return false;
     bool a = fabs(factor / of_sample - 1) < 0.01 / n, b = fabs(factor * of_sample - 1) < 0.01 / n;
-    return (a || b) && attn_clue_say(c, "the norm: %c divides by the variance of a sample (n - 1), %c by that of all n "
-                                     "numbers", attn_clue_side(a), attn_clue_side(!a));
+    return (a || b) && attn_clue_tell(c, a, "the norm: @ divides by the variance of a sample (n - 1), # by that of all "
+                                      "n numbers");
 }
 
 /* ---- what a norm reads ----------------------------------------------------------------- */
@@ -258,12 +257,11 @@ bool attn_clue_norm_reads(struct clue *c)
         return false;
     bool late = a == ATTN_ACT_RESID_MID;
     if (late || b == ATTN_ACT_RESID_MID)
-        return attn_clue_say(c, "%c's norm reads the block's input (parallel branches), %c's the residual after "
-                             "attention (sequential)", attn_clue_side(!late), attn_clue_side(late));
+        return attn_clue_tell(c, !late, "@'s norm reads the block's input (parallel branches), #'s the residual after "
+                              "attention (sequential)");
     bool normed = a == ATTN_ACT_NORM1;
-    return attn_clue_say(c, "%c's norm reads what the first norm gives, %c's the stream itself: what is normalised "
-                         "takes the place of the stream on one side only", attn_clue_side(normed),
-                         attn_clue_side(!normed));
+    return attn_clue_tell(c, normed, "@'s norm reads what the first norm gives, #'s the stream itself: what is "
+                          "normalised takes the place of the stream on one side only");
 }
 
 /* ---- what is added --------------------------------------------------------------------- */
@@ -358,7 +356,7 @@ static void say_exchange(const struct clue *c, const struct two_sums *s, char te
             only[s->a[i] < s->b[i]] = s->of.act[i];
     for (int k = 0; k < 2; k++)
         if (only[k] == ATTN_ACT_NORM1 || only[k] == ATTN_ACT_NORM2)
-            snprintf(text, TAIL, ": on %c the residual is what the norm gives", attn_clue_side(k == 0));
+            snprintf(text, TAIL, ": on %c the residual is what the norm gives", k ? 'B' : 'A');
         else if (only[k] == ATTN_ACT_ADDED && is_branch(only[!k], false))
             say_made(c, only[k], only[!k], text);
         else if (only[k] == ATTN_ACT_MLP_ADDED && is_branch(only[!k], true))
@@ -386,8 +384,8 @@ static bool say_lacking(struct clue *c, const struct two_sums *s, bool a)
         twice &= !lacking[i] || fewer[i];
     }
     list_terms(text, &s->of, lacking);
-    return twice ? attn_clue_say(c, "%c adds %s twice, %c once", attn_clue_side(!a), text, attn_clue_side(a))
-                 : attn_clue_say(c, "%c lacks %s, which %c adds", attn_clue_side(a), text, attn_clue_side(!a));
+    return twice ? attn_clue_tell(c, !a, "@ adds %s twice, # once", text)
+                 : attn_clue_tell(c, a, "@ lacks %s, which # adds", text);
 }
 
 bool attn_clue_sums(struct clue *c)
@@ -414,8 +412,7 @@ bool attn_clue_added(struct clue *c)
         double sign;
         if (terms[i] != c->act && attn_clue_other(c, terms[i], &term) && term.H * term.n == c->p.n &&
             term.T == c->p.T && attn_seems_sum(&c->p, term.a, &sign))
-            return attn_clue_say(c, "%c lacks %s, which %c adds", attn_clue_side(sign < 0), attn_act_tail(terms[i]),
-                                 attn_clue_side(sign > 0));
+            return attn_clue_tell(c, sign < 0, "@ lacks %s, which # adds", attn_act_tail(terms[i]));
     }
     return false;
 }
@@ -426,9 +423,6 @@ bool attn_clue_capped(struct clue *c)
 {
     double cap;
     bool a;
-    if (!attn_seems_capped(&c->p, &cap, &a))
-        return false;
-    char with = attn_clue_side(a), without = attn_clue_side(!a);
-    return attn_clue_say(c, "the soft cap: %c is %.6g * tanh(%c / %.6g), %c is not capped", with, cap, without, cap,
-                         without);
+    return attn_seems_capped(&c->p, &cap, &a) &&
+           attn_clue_tell(c, a, "the soft cap: @ is %.6g * tanh(# / %.6g), # is not capped", cap, cap);
 }

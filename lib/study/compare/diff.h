@@ -58,9 +58,10 @@ struct clue {
     const struct attn_model *model;     /* model whose weights may be used; NULL: none */
 };
 
-static inline char attn_clue_side(bool a) { return a ? 'A' : 'B'; }
 /* Sets the cause; returns true. */
 bool attn_clue_say(struct clue *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same of one side and the other: @ in fmt is A if a, else B, and # the other one. */
+bool attn_clue_tell(struct clue *c, bool a, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* Gets another activation of the same layer, if both sides have it; its layer is -1 outside of blocks. */
 bool attn_clue_other(const struct clue *c, int act, struct attn_pair *out);

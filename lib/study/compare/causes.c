@@ -214,13 +214,17 @@ static bool late(struct clue *c)
     return (a || b) && attn_clue_tell(c, a, "row t of @ is row t + %zu of #: positions start at different numbers", by);
 }
 
+static bool say_factor(struct clue *c, const char *what, double factor)
+{
+    char name[64];
+    return attn_clue_undivided(c, factor) ||
+           attn_clue_say(c, "%s times %.6g%s", what, factor, attn_clue_factor(c, factor, name));
+}
+
 static bool scaled(struct clue *c)
 {
     double factor;
-    char name[64];
-    return attn_seems_scaled(&c->p, &factor) &&
-           (attn_clue_undivided(c, factor) ||
-            attn_clue_say(c, "A is B times %.6g%s", factor, attn_clue_factor(c, factor, name)));
+    return attn_seems_scaled(&c->p, &factor) && say_factor(c, "A is B", factor);
 }
 
 /* Writes "head 0 of A is head 1 of B, 1 is 0", as many as fit. */
@@ -325,18 +329,8 @@ static bool mask(struct clue *c)
 static bool tempered(struct clue *c)
 {
     double factor;
-    char name[64];
     return attn_seems_tempered(&c->p, &factor) &&
-           (attn_clue_undivided(c, factor) ||
-            attn_clue_say(c, "the scale: A's pattern is the softmax of B's scores times %.6g%s", factor,
-                          attn_clue_factor(c, factor, name)));
-}
-
-static bool wrong_axis(struct clue *c)
-{
-    bool a = attn_seems_wrong_axis(c->p.a, &c->p), b = attn_seems_wrong_axis(c->p.b, &c->p);
-    return a != b &&
-           attn_clue_tell(c, a, "@'s columns sum to 1, not its rows: softmax over the wrong axis");
+           say_factor(c, "the scale: A's pattern is the softmax of B's scores", factor);
 }
 
 static bool flipped(struct clue *c)
@@ -407,69 +401,69 @@ static bool product(struct clue *c)
                          c->model ? "" : " (-m MODEL tries that model's weights)");
 }
 
-static const struct mistake { const char *kind; unsigned acts; bool shapes; bool (*looks)(struct clue *c); }
-    mistakes[] = {
-    {"bos", ANY, true, extra_bos},
-    {"bos", ANY, true, extra_bos_row},
-    {"tokens", ANY, true, other_tokens},
-    {"axes", ANY, true, other_axes},
-    {"tokens", ANY, true, other_length},
-    {"edits", ANY, false, edited},
-    {"nan", ANY, false, not_numbers},
-    {"precision", ANY, false, stored},
-    {"heads", ANY, false, reshaped},
-    {"dropout", ANY, false, attn_clue_dropout},
-    {"position", BIT(ATTN_ACT_POS_EMBED), false, late},
-    {"position", BIT(ATTN_ACT_POS_EMBED), false, attn_clue_ahead},
-    {"scale", BIT(ATTN_ACT_PATTERN), false, tempered},
-    {"axis", BIT(ATTN_ACT_PATTERN), false, wrong_axis},
-    {"axis", BIT(ATTN_ACT_PATTERN), false, attn_clue_over_heads},
-    {"mask", BIT(ATTN_ACT_PATTERN), false, attn_clue_hidden_late},
-    {"padding", BIT(ATTN_ACT_PATTERN), false, attn_clue_padding},
-    {"axis", SQUARE | BIT(ATTN_ACT_DOTS), false, flipped},
-    {"mask", SQUARE, false, attn_clue_blind},
-    {"mask", BIT(ATTN_ACT_SCORES), false, attn_clue_zero_mask},
-    {"mask", SQUARE, false, mask},
-    {"tokens", BIT(ATTN_ACT_EMBED), false, attn_clue_other_rows},
-    {"norm", BIT(ATTN_ACT_EMBED), false, attn_clue_embed_norm},
-    {"norm", NORMED, false, attn_clue_norm_left_out},
-    {"norm", NORMED, false, attn_clue_norm_sum},
-    {"epsilon", NORMED, false, attn_clue_epsilon},
-    {"norm", NORMED, false, attn_clue_norm_kind},
-    {"norm", NORMED | QK | BIT(ATTN_ACT_RESID_MID) | BIT(ATTN_ACT_RESID_POST), false, attn_clue_norm_slip},
-    {"scale", ANY, false, scaled},
-    {"cap", BIT(ATTN_ACT_SCORES), false, attn_clue_scores_capped},
-    {"scale", BIT(ATTN_ACT_SCORES), false, attn_clue_score_scale},
-    {"alibi", BIT(ATTN_ACT_SCORES), false, attn_clue_alibi},
-    {"heads", HEADS | BIT(ATTN_ACT_CONTEXT), false, reordered},
-    {"heads", BIT(ATTN_ACT_DOTS) | BIT(ATTN_ACT_CONTEXT), false, attn_clue_grouped},
-    {"heads", QKV | BIT(ATTN_ACT_CONTEXT), false, attn_clue_unswapped},
-    {"heads", BIT(ATTN_ACT_CONTEXT), false, merged},
-    {"heads", QKV, false, attn_clue_by_number},
-    {"qkv", QK, false, attn_clue_exchanged},
-    {"qkv", QKV, false, restacked},
-    {"qkv", QKV, false, attn_clue_split},
-    {"rotary", QKV, false, attn_clue_rotary},
-    {"transposed", PRODUCTS, false, attn_clue_transposed},
-    {"gate", BIT(ATTN_ACT_MLP_PRE) | BIT(ATTN_ACT_MLP_LINEAR), false, attn_clue_gate_exchanged},
-    {"gate", BIT(ATTN_ACT_MLP_POST), false, gate},
-    {"gelu", BIT(ATTN_ACT_MLP_POST), false, gelu},
-    {"cap", BIT(ATTN_ACT_LOGITS), false, attn_clue_capped},
-    {"bias", PRODUCTS | BIT(ATTN_ACT_LOGITS), false, attn_clue_bias},
-    {"bias", QK, false, attn_clue_rotated_offset},
-    {"norm", NORMS, false, attn_clue_norm_sample},
-    {"bias", PRODUCTS | NORMS | BIT(ATTN_ACT_LOGITS), false, offset},
-    {"residual", STREAM, false, attn_clue_sums},
-    {"residual", STREAM | BIT(ATTN_ACT_EMBED), false, attn_clue_added},
-    {"residual", BIT(ATTN_ACT_NORM2), false, attn_clue_norm_reads},
-    {"residual", QKV | MLP_READS, false, attn_clue_reads_branch},
-    {"norm", QKV | MLP_READS | BIT(ATTN_ACT_LOGITS), false, attn_clue_reads_norm},
-    {"tied", BIT(ATTN_ACT_LOGITS), false, attn_clue_tied},
-    {"weight", ANY, false, attn_clue_weight},
-    {"edits", ANY, false, edited_before},
-    {"norm", NORMS, false, attn_clue_norm_weight},
-    {"permuted", ANY, false, shuffled},
-    {"weight", PRODUCTS | BIT(ATTN_ACT_LOGITS), false, product},
+static const struct mistake { const char *kind; unsigned acts; bool (*looks)(struct clue *c); }
+    of_shapes[] = {
+    {"bos", ANY, extra_bos},
+    {"bos", ANY, extra_bos_row},
+    {"tokens", ANY, other_tokens},
+    {"axes", ANY, other_axes},
+    {"tokens", ANY, other_length},
+}, of_numbers[] = {
+    {"edits", ANY, edited},
+    {"nan", ANY, not_numbers},
+    {"precision", ANY, stored},
+    {"heads", ANY, reshaped},
+    {"dropout", ANY, attn_clue_dropout},
+    {"position", BIT(ATTN_ACT_POS_EMBED), late},
+    {"position", BIT(ATTN_ACT_POS_EMBED), attn_clue_ahead},
+    {"scale", BIT(ATTN_ACT_PATTERN), tempered},
+    {"axis", BIT(ATTN_ACT_PATTERN), attn_clue_axis},
+    {"mask", BIT(ATTN_ACT_PATTERN), attn_clue_hidden_late},
+    {"padding", BIT(ATTN_ACT_PATTERN), attn_clue_padding},
+    {"axis", SQUARE | BIT(ATTN_ACT_DOTS), flipped},
+    {"mask", SQUARE, attn_clue_blind},
+    {"mask", BIT(ATTN_ACT_SCORES), attn_clue_zero_mask},
+    {"mask", SQUARE, mask},
+    {"tokens", BIT(ATTN_ACT_EMBED), attn_clue_other_rows},
+    {"norm", BIT(ATTN_ACT_EMBED), attn_clue_embed_norm},
+    {"norm", NORMED, attn_clue_norm_left_out},
+    {"norm", NORMED, attn_clue_norm_sum},
+    {"epsilon", NORMED, attn_clue_epsilon},
+    {"norm", NORMED, attn_clue_norm_kind},
+    {"norm", NORMED | QK | BIT(ATTN_ACT_RESID_MID) | BIT(ATTN_ACT_RESID_POST), attn_clue_norm_slip},
+    {"scale", ANY, scaled},
+    {"cap", BIT(ATTN_ACT_SCORES), attn_clue_scores_capped},
+    {"scale", BIT(ATTN_ACT_SCORES), attn_clue_score_scale},
+    {"alibi", BIT(ATTN_ACT_SCORES), attn_clue_alibi},
+    {"heads", HEADS | BIT(ATTN_ACT_CONTEXT), reordered},
+    {"heads", BIT(ATTN_ACT_DOTS) | BIT(ATTN_ACT_CONTEXT), attn_clue_grouped},
+    {"heads", QKV | BIT(ATTN_ACT_CONTEXT), attn_clue_unswapped},
+    {"heads", BIT(ATTN_ACT_CONTEXT), merged},
+    {"heads", QKV, attn_clue_by_number},
+    {"qkv", QK, attn_clue_exchanged},
+    {"qkv", QKV, restacked},
+    {"qkv", QKV, attn_clue_split},
+    {"rotary", QKV, attn_clue_rotary},
+    {"transposed", PRODUCTS, attn_clue_transposed},
+    {"gate", BIT(ATTN_ACT_MLP_PRE) | BIT(ATTN_ACT_MLP_LINEAR), attn_clue_gate_exchanged},
+    {"gate", BIT(ATTN_ACT_MLP_POST), gate},
+    {"gelu", BIT(ATTN_ACT_MLP_POST), gelu},
+    {"cap", BIT(ATTN_ACT_LOGITS), attn_clue_capped},
+    {"bias", PRODUCTS | BIT(ATTN_ACT_LOGITS), attn_clue_bias},
+    {"bias", QK, attn_clue_rotated_offset},
+    {"norm", NORMS, attn_clue_norm_sample},
+    {"bias", PRODUCTS | NORMS | BIT(ATTN_ACT_LOGITS), offset},
+    {"residual", STREAM, attn_clue_sums},
+    {"residual", STREAM | BIT(ATTN_ACT_EMBED), attn_clue_added},
+    {"residual", BIT(ATTN_ACT_NORM2), attn_clue_norm_reads},
+    {"residual", QKV | MLP_READS, attn_clue_reads_branch},
+    {"norm", QKV | MLP_READS | BIT(ATTN_ACT_LOGITS), attn_clue_reads_norm},
+    {"tied", BIT(ATTN_ACT_LOGITS), attn_clue_tied},
+    {"weight", ANY, attn_clue_weight},
+    {"edits", ANY, edited_before},
+    {"norm", NORMS, attn_clue_norm_weight},
+    {"permuted", ANY, shuffled},
+    {"weight", PRODUCTS | BIT(ATTN_ACT_LOGITS), product},
 };
 
 /* Where limits are narrower than rounding, the first row that rounding does not explain is what is to be explained. */
@@ -493,13 +487,18 @@ static void say_rounding(struct clue *c)
         attn_clue_say(c, "no mistake: this is what rounding does when sums are computed in another order");
 }
 
+static void try(struct clue *c, const struct mistake *m, size_t n)
+{
+    for (size_t i = 0; i < n && !c->d->kind; i++)
+        if ((m[i].acts & BIT(c->act)) && m[i].looks(c))
+            c->d->kind = m[i].kind;
+}
+
 static void find_cause(struct clue *c)
 {
-    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes && !c->d->kind; i++) {
-        const struct mistake *m = &mistakes[i];
-        if ((m->acts & BIT(c->act)) && (m->shapes || c->p.H) && m->looks(c))
-            c->d->kind = m->kind;
-    }
+    try(c, of_shapes, sizeof of_shapes / sizeof *of_shapes);
+    if (c->p.H)
+        try(c, of_numbers, sizeof of_numbers / sizeof *of_numbers);
     if (!c->d->kind && c->p.H)
         attn_nearest_find(c->d, &c->p, c->act, c->layer);
 }

@@ -222,9 +222,12 @@ bool attn_clue_zero_mask(struct clue *c)
            attn_clue_tell(c, a, "the mask: @ hides keys with 0 instead of -inf, so softmax gives them weight");
 }
 
-bool attn_clue_over_heads(struct clue *c)
+bool attn_clue_axis(struct clue *c)
 {
-    bool a = attn_seems_over_heads(&c->p, c->p.a), b = attn_seems_over_heads(&c->p, c->p.b);
+    bool a = attn_seems_wrong_axis(c->p.a, &c->p), b = attn_seems_wrong_axis(c->p.b, &c->p);
+    if (a != b)
+        return attn_clue_tell(c, a, "@'s columns sum to 1, not its rows: softmax over the wrong axis");
+    a = attn_seems_over_heads(&c->p, c->p.a), b = attn_seems_over_heads(&c->p, c->p.b);
     return a != b && attn_clue_tell(c, a, "the heads of @ sum to 1, not its rows: softmax over heads, the wrong axis");
 }
 
@@ -348,8 +351,7 @@ struct making {
     double *all;
     float *line;
     size_t at[4];                       /* where the columns of q, k and v start in `all`, and where they end */
-    bool grouped;                       /* the fused matrix is by group */
-    bool own_bias;                      /* queries and keys exchanged the weight alone */
+    int way;                            /* of the ways to make the mistake, the one that is tried */
 };
 
 static void make_by_number(double *y, const double *x, const void *self)
@@ -363,13 +365,13 @@ static void make_by_number(double *y, const double *x, const void *self)
             y[h * n + j] = m->all[j * H + h];
 }
 
-/* Queries from the weight of keys, or keys from that of queries. */
+/* Queries from the weight of keys, or keys from that of queries; in the second way the bias stays where it was. */
 static void make_exchanged(double *y, const double *x, const void *self)
 {
     const struct making *m = self;
     size_t part = part_of(m->c);
     attn_remake_multiply(y, x, matrix(m->b, 1 - part), m->line);
-    if (!m->own_bias)
+    if (m->way == 0)
         return;
     attn_remake_add_bias(y, matrix(m->b, 1 - part), -1);
     attn_remake_add_bias(y, matrix(m->b, part), 1);
@@ -385,6 +387,7 @@ static size_t column_of(const struct making *m, bool by_group, size_t i, size_t 
     return *part == 0 ? group * q + at : group * kv + (at - q) % kv;
 }
 
+/* The fused matrix is by group in the first way, and three blocks in the second. */
 static void make_split(double *y, const double *x, const void *self)
 {
     const struct making *m = self;
@@ -392,7 +395,7 @@ static void make_split(double *y, const double *x, const void *self)
     for (size_t part = 0; part < 3; part++)
         attn_remake_multiply(m->all + m->at[part], x, matrix(m->b, part), m->line);
     for (size_t i = 0; i < m->at[3]; i++) {
-        size_t was, is_now, column = column_of(m, m->grouped, i, &was), place = column_of(m, !m->grouped, i, &is_now);
+        size_t was, is_now, column = column_of(m, m->way == 0, i, &was), place = column_of(m, m->way == 1, i, &is_now);
         if (is_now == mine)
             y[place] = m->all[m->at[was] + column];
     }
@@ -418,86 +421,64 @@ static bool begin(struct making *m, const struct clue *c, struct attn_pair *x)
     return m->all && m->line;
 }
 
-static void end(struct making *m)
+/* The first of some ways in which one side is what `make` gives, and the other the product as it should be; a: A is
+ * the former.  `ways`: none. */
+static int made(const struct clue *c, attn_remake_product *make, int ways, bool *a)
 {
-    free(m->all);
-    free(m->line);
-}
-
-/* Whether one side is what `make` gives, and the other the product as it should be; a: A is the former. */
-static bool made(const struct making *m, const struct attn_pair *x, attn_remake_product *make, bool *a)
-{
-    return attn_remade_with(m->c, x, &(struct attn_how){.make = make, .self = m}, a);
+    struct making m;
+    struct attn_pair x;
+    bool can = begin(&m, c, &x);
+    while (m.way < ways && !(can && attn_remade_with(c, &x, &(struct attn_how){.make = make, .self = &m}, a)))
+        m.way++;
+    free(m.all);
+    free(m.line);
+    return m.way;
 }
 
 bool attn_clue_by_number(struct clue *c)
 {
     bool a;
-    struct making m = {0};
-    struct attn_pair x;
-    bool found = attn_seems_by_number(&c->p, &a) ||
-                 (c->p.H > 1 && c->p.n > 1 && begin(&m, c, &x) && made(&m, &x, make_by_number, &a));
-    end(&m);
-    return found && attn_clue_tell(c, a, "@ takes heads number by number, each %zu apart; # as blocks of %zu side by "
-                                   "side", c->p.H, c->p.n);
+    return (attn_seems_by_number(&c->p, &a) || (c->p.H > 1 && c->p.n > 1 && made(c, make_by_number, 1, &a) < 1)) &&
+           attn_clue_tell(c, a, "@ takes heads number by number, each %zu apart; # as blocks of %zu side by side",
+                          c->p.H, c->p.n);
 }
 
-/* Queries of one side are the keys of the other. */
-static bool exchanged_numbers(const struct clue *c)
+/* Whether each of two activations of one side is the other's on the other side. */
+static bool exchanged_numbers(const struct clue *c, int first, int second)
 {
-    struct attn_pair q, k;
-    if (!attn_clue_other(c, ATTN_ACT_Q, &q) || !attn_clue_other(c, ATTN_ACT_K, &k) || !same_form(&q, &k))
+    struct attn_pair x, y;
+    if (!attn_clue_other(c, first, &x) || !attn_clue_other(c, second, &y) || !same_form(&x, &y))
         return false;
-    struct attn_pair one = q, two = k;
-    one.b = k.b;
-    two.b = q.b;
-    return attn_gap_explained(attn_pair_gap(&one), attn_pair_gap(&q)) &&
-           attn_gap_explained(attn_pair_gap(&two), attn_pair_gap(&k));
+    struct attn_pair one = x, two = y;
+    one.b = y.b;
+    two.b = x.b;
+    return attn_gap_explained(attn_pair_gap(&one), attn_pair_gap(&x)) &&
+           attn_gap_explained(attn_pair_gap(&two), attn_pair_gap(&y));
 }
 
 bool attn_clue_exchanged(struct clue *c)
 {
+    const struct attn_block *b = block_of(c);
     bool a;
-    struct making m = {0};
-    struct attn_pair x;
-    if (exchanged_numbers(c))
+    if (exchanged_numbers(c, ATTN_ACT_Q, ATTN_ACT_K))
         return attn_clue_say(c, "q and k are exchanged: q of A is k of B, k of A is q of B");
-    bool found = false, can = begin(&m, c, &x) && matrix(m.b, 0)->out == matrix(m.b, 1)->out;
-    for (int i = 0; can && !found && i < 2; i++) {
-        m.own_bias = i == 1;
-        found = made(&m, &x, make_exchanged, &a);
-    }
-    end(&m);
-    return found && attn_clue_tell(c, a, "q and k are exchanged: @ multiplies by the other's weight");
+    return b && b->q.out == b->k.out && made(c, make_exchanged, 2, &a) < 2 &&
+           attn_clue_tell(c, a, "q and k are exchanged: @ multiplies by the other's weight");
 }
 
 bool attn_clue_split(struct clue *c)
 {
-    bool a = false, found = false;
-    struct making m = {0};
-    struct attn_pair x;
-    bool can = begin(&m, c, &x) && m.at[3] - m.at[2] == m.at[2] - m.at[1];     /* keys as wide as values */
-    for (int i = 0; can && !found && i < 2; i++) {
-        m.grouped = i == 0;
-        found = made(&m, &x, make_split, &a);
-    }
-    bool blocks = m.grouped == a;       /* A reads it as three blocks */
-    end(&m);
-    return found && attn_clue_tell(c, blocks, "the fused qkv matrix: @ reads it as three blocks, # group by group "
-                                   "(queries, key and value of each)");
+    const struct attn_block *b = block_of(c);
+    bool a = false;
+    int way = b && b->k.out == b->v.out ? made(c, make_split, 2, &a) : 2;
+    bool blocks = a == (way == 0);      /* A reads it as three blocks */
+    return way < 2 && attn_clue_tell(c, blocks, "the fused qkv matrix: @ reads it as three blocks, # group by group "
+                                                "(queries, key and value of each)");
 }
 
 bool attn_clue_gate_exchanged(struct clue *c)
 {
-    struct attn_pair pre, linear;
-    if (!attn_clue_other(c, ATTN_ACT_MLP_PRE, &pre) || !attn_clue_other(c, ATTN_ACT_MLP_LINEAR, &linear) ||
-        !same_form(&pre, &linear))
-        return false;
-    struct attn_pair one = pre, two = linear;
-    one.b = linear.b;
-    two.b = pre.b;
-    return attn_gap_explained(attn_pair_gap(&one), attn_pair_gap(&pre)) &&
-           attn_gap_explained(attn_pair_gap(&two), attn_pair_gap(&linear)) &&
+    return exchanged_numbers(c, ATTN_ACT_MLP_PRE, ATTN_ACT_MLP_LINEAR) &&
            attn_clue_say(c, "gate and up are swapped: the gate of A is what B multiplies by it, and the other way "
                          "round");
 }

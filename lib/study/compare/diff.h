@@ -110,7 +110,7 @@ bool attn_clue_score_scale(struct clue *c);
 bool attn_clue_undivided(struct clue *c, double factor);        /* scores of A are those of B times this */
 bool attn_clue_blind(struct clue *c);
 bool attn_clue_zero_mask(struct clue *c);
-bool attn_clue_over_heads(struct clue *c);
+bool attn_clue_axis(struct clue *c);
 bool attn_clue_hidden_late(struct clue *c);
 bool attn_clue_padding(struct clue *c);
 bool attn_clue_dropout(struct clue *c);

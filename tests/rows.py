@@ -48,6 +48,8 @@ ROWS = {
          '    ROW(MLP_PROBE, "blocks.*.mlp.probe", NONE, T, M, GATE, "a title", "help on activations") \\\n'),
         ("lib/engine/compute/block.c", "attn_pass_announce(p, ATTN_ACT_MLP_POST, &hidden, 0);\n",
          "        attn_pass_announce(p, ATTN_ACT_MLP_PROBE, &hidden, 0);\n"),
+        ("lib/study/compare/rounding.c", "READ(MLP_LINEAR), TIMES_MOST) \\\n",
+         "    ROW(MLP_PROBE, READ(MLP_POST), TIMES) \\\n"),
     ],
     "function": [
         ("lib/engine/compute/mlp.h", 'PLAIN(RELU, relu, "relu", OWN, NULL) \\\n',

@@ -51,21 +51,15 @@ static struct called called(const struct attn_dump_token *t)
     return c;
 }
 
-/* Whether y's tokens are those of x from `skip` on. */
-static bool follows(const struct attn_dump *x, const struct attn_dump *y, size_t skip)
-{
-    for (size_t i = 0; i < y->tokens.n; i++)
-        if (i + skip >= x->tokens.n || !same_token(&x->tokens.item[i + skip], &y->tokens.item[i]))
-            return false;
-    return y->tokens.n > 0;
-}
-
 static bool one_more(struct clue *c, const struct attn_dump *more, const struct attn_dump *fewer, bool a)
 {
-    if (more->tokens.n != fewer->tokens.n + 1 || !follows(more, fewer, 1))
+    size_t n = fewer->tokens.n, i = 0;
+    if (!n || more->tokens.n != n + 1)
         return false;
-    return attn_clue_tell(c, a, "@ has one more token in front: %s; a beginning-of-sequence token (BOS) was added on "
-                          "one side only", called(&more->tokens.item[0]).text);
+    while (i < n && same_token(&more->tokens.item[i + 1], &fewer->tokens.item[i]))
+        i++;
+    return i == n && attn_clue_tell(c, a, "@ has one more token in front: %s; a beginning-of-sequence token (BOS) was "
+                                          "added on one side only", called(&more->tokens.item[0]).text);
 }
 
 static bool extra_bos(struct clue *c)
@@ -243,9 +237,8 @@ static bool reordered(struct clue *c)
 {
     char text[160];
     struct attn_pair p = c->p;
-    size_t H = attn_clue_heads(c);
-    if (c->act == ATTN_ACT_CONTEXT && H > 1 && p.n % H == 0)
-        p = attn_pair_split(&p, H);
+    if (c->act == ATTN_ACT_CONTEXT)
+        attn_clue_heads_apart(c, &p);
     size_t *map = p.H > 1 ? malloc(p.H * sizeof *map) : NULL;
     bool found = map && attn_seems_reordered(&p, map);
     if (found)
@@ -341,11 +334,8 @@ static bool flipped(struct clue *c)
 static bool merged(struct clue *c)
 {
     bool a;
-    size_t H = attn_clue_heads(c);
-    if (H < 2 || c->p.n % H)
-        return false;
-    struct attn_pair p = attn_pair_split(&c->p, H);
-    return attn_seems_merged_wrong(&p, &a) &&
+    struct attn_pair p;
+    return attn_clue_heads_apart(c, &p) && attn_seems_merged_wrong(&p, &a) &&
            attn_clue_tell(c, a, "@ interleaves heads number by number, # has them side by side: axes were not swapped "
                           "before reshaping");
 }
@@ -361,32 +351,33 @@ static const char *bend_name(enum attn_bend kind)
     return names[kind];
 }
 
-/* Another activation of the layer if it has as many numbers as this one. */
-static bool alike(const struct clue *c, int act, struct attn_pair *out)
+/* How each side makes the activation of two products, of which the second may be missing. */
+static bool bends(const struct clue *c, int bent, int times, enum attn_bend of[2])
 {
-    return attn_clue_other(c, act, out) && out->H == c->p.H && out->T == c->p.T && out->n == c->p.n;
+    struct attn_pair x, y;
+    bool two = attn_clue_alike(c, times, &y);
+    if (!attn_clue_alike(c, bent, &x))
+        return false;
+    of[0] = attn_fit_bend(c->p.a, x.a, two ? y.a : NULL, x.T * x.n);
+    of[1] = attn_fit_bend(c->p.b, x.b, two ? y.b : NULL, x.T * x.n);
+    return true;
 }
 
 static bool gelu(struct clue *c)
 {
-    struct attn_pair pre, linear;
-    bool gated = alike(c, ATTN_ACT_MLP_LINEAR, &linear);
-    if (!alike(c, ATTN_ACT_MLP_PRE, &pre))
-        return false;
-    enum attn_bend a = attn_fit_bend(c->p.a, pre.a, gated ? linear.a : NULL, pre.T * pre.n);
-    enum attn_bend b = attn_fit_bend(c->p.b, pre.b, gated ? linear.b : NULL, pre.T * pre.n);
-    return a != b && attn_clue_say(c, "the activation function: A uses %s, B %s", bend_name(a), bend_name(b));
+    enum attn_bend of[2];
+    return bends(c, ATTN_ACT_MLP_PRE, ATTN_ACT_MLP_LINEAR, of) && of[0] != of[1] &&
+           attn_clue_say(c, "the activation function: A uses %s, B %s", bend_name(of[0]), bend_name(of[1]));
 }
 
 /* Whichever function the gate has. */
 static bool gate(struct clue *c)
 {
-    struct attn_pair pre, linear;
-    if (!alike(c, ATTN_ACT_MLP_PRE, &pre) || !alike(c, ATTN_ACT_MLP_LINEAR, &linear))
-        return false;
-    bool a = attn_fit_bend(c->p.a, linear.a, pre.a, pre.T * pre.n) != ATTN_BENDS;
-    bool b = attn_fit_bend(c->p.b, linear.b, pre.b, pre.T * pre.n) != ATTN_BENDS;
-    return a != b && attn_clue_tell(c, a, "@ activates the wrong half: gate and up are swapped");
+    struct attn_pair pre;
+    enum attn_bend of[2];
+    return attn_clue_alike(c, ATTN_ACT_MLP_PRE, &pre) && bends(c, ATTN_ACT_MLP_LINEAR, ATTN_ACT_MLP_PRE, of) &&
+           (of[0] == ATTN_BENDS) != (of[1] == ATTN_BENDS) &&
+           attn_clue_tell(c, of[0] != ATTN_BENDS, "@ activates the wrong half: gate and up are swapped");
 }
 
 /* ---- the last resorts ------------------------------------------------------------------ */

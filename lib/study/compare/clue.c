@@ -42,6 +42,11 @@ bool attn_clue_other(const struct clue *c, int act, struct attn_pair *out)
     return attn_diff_pair(c->d, act, attn_act_per_layer(act) ? c->layer : -1, out);
 }
 
+bool attn_clue_alike(const struct clue *c, int act, struct attn_pair *out)
+{
+    return attn_clue_other(c, act, out) && attn_pair_alike(out, &c->p);
+}
+
 bool attn_clue_either(const struct clue *c, int act, struct attn_pair *out)
 {
     return attn_diff_either(c->d, act, attn_act_per_layer(act) ? c->layer : -1, out);
@@ -103,6 +108,21 @@ size_t attn_clue_head_width(const struct clue *c)
     return H && attn_clue_other(c, ATTN_ACT_CONTEXT, &context) ? context.n / H : 0;
 }
 
+size_t attn_clue_width(const struct clue *c)
+{
+    struct attn_pair x;
+    return attn_clue_other(c, ATTN_ACT_EMBED, &x) || attn_clue_input(c, &x) ? x.n : 0;
+}
+
+bool attn_clue_heads_apart(const struct clue *c, struct attn_pair *out)
+{
+    size_t H = attn_clue_heads(c);
+    if (H < 2 || c->p.n % H)
+        return false;
+    *out = attn_pair_split(&c->p, H);
+    return true;
+}
+
 size_t attn_clue_heads(const struct clue *c)
 {
     static const int with_heads[] = {ATTN_ACT_Q, ATTN_ACT_DOTS, ATTN_ACT_SCORES, ATTN_ACT_PATTERN};
@@ -120,10 +140,9 @@ double attn_clue_theta(const struct clue *c)
 
 const char *attn_clue_factor(const struct clue *c, double factor, char buf[64])
 {
-    struct attn_pair x;
     bool heads = c->act >= ATTN_ACT_Q && c->act <= ATTN_ACT_OUT;       /* elsewhere no factor comes from their width */
-    double dh = heads ? (double)attn_clue_head_width(c) : NAN, layer = c->layer + 1;
-    double d = attn_clue_other(c, ATTN_ACT_EMBED, &x) || attn_clue_input(c, &x) ? (double)x.n : 0;
+    double dh = heads ? (double)attn_clue_head_width(c) : NAN, d = (double)attn_clue_width(c);
+    double layer = c->layer + 1;
     const struct { const char *name; double x; } known[] = {
         {"sqrt(d_head)", sqrt(dh)}, {"1/sqrt(d_head)", 1 / sqrt(dh)}, {"d_head", dh}, {"1/d_head", 1 / dh},
         {"sqrt(d_model)", sqrt(d)}, {"1/sqrt(d_model)", 1 / sqrt(d)}, {"the number of the layer from 1", layer},

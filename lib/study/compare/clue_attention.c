@@ -11,61 +11,48 @@
 
 static const float *numbers(const struct attn_pair *p, bool a) { return a ? p->a : p->b; }
 
-static bool same_form(const struct attn_pair *x, const struct attn_pair *y)
-{
-    return x->H == y->H && x->T == y->T && x->n == y->n && x->ld == y->ld && x->ld_head == y->ld_head;
-}
-
-/* Another activation of the layer, if its numbers lie as those of this one. */
-static bool alike(const struct clue *c, int act, struct attn_pair *out)
-{
-    return attn_clue_other(c, act, out) && same_form(out, &c->p);
-}
-
 /* ---- scores as dots make them ---------------------------------------------------------- */
 
 static const double fits = 1e-4;        /* float32 products are summed in different orders on different machines */
 
-struct scores { struct attn_score_fit of[2]; };
-
-static bool fit_both(const struct clue *c, struct scores *f, struct attn_pair *dots)
+static bool fit_both(const struct clue *c, struct attn_score_fit f[2], struct attn_pair *dots)
 {
-    if (!alike(c, ATTN_ACT_DOTS, dots))
+    if (!attn_clue_alike(c, ATTN_ACT_DOTS, dots))
         return false;
     for (int side = 0; side < 2; side++)
-        f->of[side] = attn_fit_scores(&c->p, numbers(&c->p, !side), numbers(dots, !side));
-    return f->of[0].gap <= fits && f->of[1].gap <= fits;
+        f[side] = attn_fit_scores(&c->p, numbers(&c->p, !side), numbers(dots, !side));
+    return f[0].gap <= fits && f[1].gap <= fits;
 }
 
 static bool near(double x, double y, double share) { return fabs(x / y - 1) <= share; }
 
 /* One side without a cap may have scores that are too small to show it. */
-static bool same_cap(const struct clue *c, struct scores *f, const struct attn_pair *dots)
+static bool same_cap(const struct clue *c, struct attn_score_fit f[2], const struct attn_pair *dots)
 {
     for (int side = 0; side < 2; side++)
-        if (isfinite(f->of[side].cap) && !isfinite(f->of[!side].cap)) {
-            struct attn_score_fit under = {.cap = f->of[side].cap};
+        if (isfinite(f[side].cap) && !isfinite(f[!side].cap)) {
+            struct attn_score_fit under = {.cap = f[side].cap};
             under.gap = attn_scores_gap(&c->p, numbers(&c->p, side), numbers(dots, side), &under.scale, under.cap);
-            if (under.gap <= 1e-6 || under.gap <= 2 * f->of[!side].gap)     /* rounding leaves as much */
-                f->of[!side] = under;
+            if (under.gap <= 1e-6 || under.gap <= 2 * f[!side].gap)     /* rounding leaves as much */
+                f[!side] = under;
         }
-    return near(f->of[0].cap, f->of[1].cap, 1e-3) || (isinf(f->of[0].cap) && isinf(f->of[1].cap));
+    return near(f[0].cap, f[1].cap, 1e-3) || (isinf(f[0].cap) && isinf(f[1].cap));
 }
 
 bool attn_clue_scores_capped(struct clue *c)
 {
-    struct scores f;
+    struct attn_score_fit f[2];
     struct attn_pair dots;
-    if (!fit_both(c, &f, &dots) || same_cap(c, &f, &dots))
+    if (!fit_both(c, f, &dots) || same_cap(c, f, &dots))
         return false;
     for (int side = 0; side < 2; side++) {
-        const struct attn_score_fit *x = &f.of[side], *y = &f.of[!side];
+        const struct attn_score_fit *x = &f[side], *y = &f[!side];
         if (isinf(x->cap))
             return attn_clue_tell(c, !side, "@ does not cap scores, # makes them %g tanh(score / %g)", y->cap, y->cap);
         if (near(x->cap, y->cap * y->scale, 1e-3) && near(x->scale, y->scale, 1e-3))
             return attn_clue_tell(c, !side, "@ caps dots before they are scaled, # scores after, at %g", y->cap);
     }
-    return attn_clue_say(c, "the cap of scores: %g in A, %g in B", f.of[0].cap, f.of[1].cap);
+    return attn_clue_say(c, "the cap of scores: %g in A, %g in B", f[0].cap, f[1].cap);
 }
 
 /* ---- ALiBi ---- */
@@ -76,7 +63,7 @@ struct slopes { double *of[2]; struct attn_slopes_fit fit[2]; bool has[2]; };
 static bool fit_slopes(const struct clue *c, struct slopes *s)
 {
     struct attn_pair dots;
-    if (!alike(c, ATTN_ACT_DOTS, &dots) || c->p.H > ATTN_HEADS_TRIED)
+    if (!attn_clue_alike(c, ATTN_ACT_DOTS, &dots) || c->p.H > ATTN_HEADS_TRIED)
         return false;
     s->of[0] = calloc(2 * c->p.H + 1, sizeof **s->of);
     if (!s->of[0])
@@ -154,9 +141,7 @@ static bool say_scale(struct clue *c, const char *where, double a, double b)
 /* In the words of a person: what scores are made of dots by. */
 static const char *done_to_dots(const struct clue *c, double scale)
 {
-    struct attn_pair x;
-    double dh = (double)attn_clue_head_width(c), layer = c->layer + 1;
-    double d = attn_clue_other(c, ATTN_ACT_EMBED, &x) || attn_clue_input(c, &x) ? (double)x.n : 0;
+    double dh = (double)attn_clue_head_width(c), d = (double)attn_clue_width(c), layer = c->layer + 1;
     const struct { const char *words; double scale; } known[] = {
         {"not divided by sqrt(d_head)", 1}, {"divided by sqrt(d_head)", 1 / sqrt(dh)}, {"divided by d_head", 1 / dh},
         {"multiplied by sqrt(d_head)", sqrt(dh)}, {"divided by sqrt(d_model)", 1 / sqrt(d)},
@@ -176,7 +161,7 @@ bool attn_clue_undivided(struct clue *c, double factor)
     if (c->act != ATTN_ACT_SCORES && c->act != ATTN_ACT_PATTERN)
         return false;
     bool known = attn_clue_other(c, ATTN_ACT_SCORES, &scores) && attn_clue_other(c, ATTN_ACT_DOTS, &dots) &&
-                 same_form(&scores, &dots);
+                 attn_pair_alike(&scores, &dots);
     if (known) {
         a = attn_fit_scores(&scores, scores.a, dots.a).scale;
         b = attn_fit_scores(&scores, scores.b, dots.b).scale;
@@ -194,12 +179,12 @@ bool attn_clue_undivided(struct clue *c, double factor)
 
 bool attn_clue_score_scale(struct clue *c)
 {
-    struct scores f;
+    struct attn_score_fit f[2];
     struct slopes s = {0};
     struct attn_pair dots;
-    if (fit_both(c, &f, &dots))
-        return same_cap(c, &f, &dots) && isfinite(f.of[0].cap) &&
-               say_scale(c, "before scores are capped", f.of[0].scale, f.of[1].scale);
+    if (fit_both(c, f, &dots))
+        return same_cap(c, f, &dots) && isfinite(f[0].cap) &&
+               say_scale(c, "before scores are capped", f[0].scale, f[1].scale);
     bool found = fit_slopes(c, &s) && s.has[0] && s.has[1] && other_slope(&s, c->p.H) == c->p.H &&
                  say_scale(c, "without ALiBi", s.fit[0].scale, s.fit[1].scale);
     free(s.of[0]);
@@ -236,7 +221,7 @@ static bool hidden_late(const struct clue *c, bool a)
 {
     struct attn_pair dots, scores;
     struct attn_score_fit f;
-    if (!alike(c, ATTN_ACT_DOTS, &dots) || !alike(c, ATTN_ACT_SCORES, &scores))
+    if (!attn_clue_alike(c, ATTN_ACT_DOTS, &dots) || !attn_clue_alike(c, ATTN_ACT_SCORES, &scores))
         return false;
     f = attn_fit_scores(&scores, numbers(&scores, a), numbers(&dots, a));
     return f.gap <= fits && isinf(f.cap) && attn_seems_hidden_late(&c->p, a, numbers(&dots, a), f.scale);
@@ -320,11 +305,8 @@ bool attn_clue_grouped(struct clue *c)
 bool attn_clue_unswapped(struct clue *c)
 {
     bool a, context = c->act == ATTN_ACT_CONTEXT;
-    size_t H = attn_clue_heads(c);
-    if (context && (H < 2 || c->p.n % H || c->p.H != 1))
-        return false;
-    struct attn_pair p = context ? attn_pair_split(&c->p, H) : c->p;
-    if (!attn_seems_unswapped(&p, &a))
+    struct attn_pair p = c->p;
+    if ((context && (p.H != 1 || !attn_clue_heads_apart(c, &p))) || !attn_seems_unswapped(&p, &a))
         return false;
     a = context ? a : !a;               /* split up, not joined: the same numbers, from the other side */
     return attn_clue_tell(c, a, "@ reshapes heads and tokens without swapping their axes first, # swaps them");
@@ -447,7 +429,7 @@ bool attn_clue_by_number(struct clue *c)
 static bool exchanged_numbers(const struct clue *c, int first, int second)
 {
     struct attn_pair x, y;
-    if (!attn_clue_other(c, first, &x) || !attn_clue_other(c, second, &y) || !same_form(&x, &y))
+    if (!attn_clue_other(c, first, &x) || !attn_clue_other(c, second, &y) || !attn_pair_alike(&x, &y))
         return false;
     struct attn_pair one = x, two = y;
     one.b = y.b;

@@ -64,11 +64,16 @@ static bool tied_by_models(struct clue *c, const struct attn_pair *x)
     return found;
 }
 
+static const struct attn_dump_list *tokens_of(const struct clue *c)
+{
+    return c->d->a->tokens.n ? &c->d->a->tokens : &c->d->b->tokens;
+}
+
 /* By the numbers alone: the logit of a token in the text is what the output layer reads times the token's embedding,
  * which may have been scaled. */
 static bool tied_by_numbers(struct clue *c, const struct attn_pair *x)
 {
-    const struct attn_dump_list *ids = c->d->a->tokens.n ? &c->d->a->tokens : &c->d->b->tokens;
+    const struct attn_dump_list *ids = tokens_of(c);
     struct attn_pair e;
     if (!attn_clue_other(c, ATTN_ACT_EMBED, &e) || e.n != x->n || e.T != x->T || ids->n != e.T || c->p.H != 1)
         return false;
@@ -260,7 +265,7 @@ static bool known_ids(const struct clue *c, const struct attn_dump_list *ids)
 /* Makes room for a row; false: there is nothing to search. */
 static bool start_rows(const struct clue *c, struct rows *r)
 {
-    *r = (struct rows){.c = c, .ids = c->d->a->tokens.n ? &c->d->a->tokens : &c->d->b->tokens};
+    *r = (struct rows){.c = c, .ids = tokens_of(c)};
     if (!c->model || !c->model->w.embed.data || !known_ids(c, r->ids))
         return false;
     r->row = malloc((c->model->w.n.d + c->model->w.embed.out) * sizeof *r->row + 1);

@@ -65,6 +65,7 @@ bool attn_clue_tell(struct clue *c, bool a, const char *fmt, ...) __attribute__(
 
 /* Gets another activation of the same layer, if both sides have it; its layer is -1 outside of blocks. */
 bool attn_clue_other(const struct clue *c, int act, struct attn_pair *out);
+bool attn_clue_alike(const struct clue *c, int act, struct attn_pair *out);     /* ... and its numbers lie as c's do */
 /* As attn_clue_other of what has no heads; a side that lacks it has NULL. */
 bool attn_clue_either(const struct clue *c, int act, struct attn_pair *out);
 /* Gets what the activation is computed from; false if it is not on both sides. */
@@ -74,6 +75,9 @@ double attn_clue_theta(const struct clue *c);           /* of rotary positions; 
 /* Explains a factor, such as " = sqrt(d_head)"; "" if it has no explanation. */
 const char *attn_clue_factor(const struct clue *c, double factor, char buf[64]);
 size_t attn_clue_head_width(const struct clue *c);      /* 0: unknown */
+size_t attn_clue_width(const struct clue *c);           /* of the stream; 0: unknown */
+/* The heads that lie side by side in a context; false: it has no more than one. */
+bool attn_clue_heads_apart(const struct clue *c, struct attn_pair *out);
 
 /* clue_stream.c: norms, what is added, the ends. */
 bool attn_clue_norm_left_out(struct clue *c);

@@ -13,6 +13,11 @@
 struct attn_pair { const float *a, *b; size_t H, T, n, ld_head, ld; };
 
 struct attn_pair attn_pair_of(const float *a, const float *b, size_t H, size_t T, size_t n);    /* [H,T,n] */
+/* Whether the numbers of both lie in the same way. */
+static inline bool attn_pair_alike(const struct attn_pair *x, const struct attn_pair *y)
+{
+    return x->H == y->H && x->T == y->T && x->n == y->n && x->ld == y->ld && x->ld_head == y->ld_head;
+}
 /* Takes p, [T, H * n] with heads side by side, as H heads of [T, n]. */
 struct attn_pair attn_pair_split(const struct attn_pair *p, size_t H);
 

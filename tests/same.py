@@ -15,8 +15,8 @@ TEXT = "'Life is short, eat dessert first'"
 KINDS = ["full", "causal", "causal-renorm", "window:3", "strided:2,3", "random:2,2,7", "linear", "block:2"]
 STREAMS = ["text", "json", "csv", "tidy", "npy", "npz", "png", "svg", "html", "term"]
 TABLES = ["text", "json", "csv", "tidy", "md", "svg"]
-# Times differ from run to run.
-TIMES = re.compile(rb'"seconds":[0-9.e-]+|[0-9.]+ (?:ms|us|s)\b|[0-9.]+ tokens/s')
+# Times differ from run to run, and the commit from build to build.
+VARIES = re.compile(rb'"seconds":[0-9.e-]+|[0-9.]+ (?:ms|us|s)\b|[0-9.]+ tokens/s|[0-9a-f]{12}(?:\.dirty)?(?=["\n<])')
 
 
 def folders(top):
@@ -174,13 +174,13 @@ def run(binary, line, model):
             ("cp ", "mkdir ", "printf ")) else "attn-cli " + line
         done = subprocess.run(["bash", "-c", line], cwd=where, env=env, stdin=subprocess.DEVNULL, capture_output=True,
                               timeout=600)
-        seen = {"status": done.returncode, "output": TIMES.sub(b"", done.stdout),
-                "messages": TIMES.sub(b"", done.stderr)}
+        seen = {"status": done.returncode, "output": VARIES.sub(b"", done.stdout),
+                "messages": VARIES.sub(b"", done.stderr)}
         for folder, _, files in os.walk(where):
             for name in files:
                 path = os.path.join(folder, name)
                 with open(path, "rb") as f:
-                    seen[os.path.relpath(path, where)] = hashlib.sha256(TIMES.sub(b"", f.read())).hexdigest()
+                    seen[os.path.relpath(path, where)] = hashlib.sha256(VARIES.sub(b"", f.read())).hexdigest()
         return {k: v.replace(top.encode(), b"TOP") if isinstance(v, bytes) else v for k, v in seen.items()}
 
 

@@ -136,7 +136,8 @@ cflags_rng         := -O3 -fno-math-errno -fno-trapping-math
 cflags_num         := -O3 -fno-math-errno -fno-trapping-math
 cflags_f32_avx2    := $(cflags_num) -mavx2 -mbmi -mbmi2 -mlzcnt -mtune=haswell
 cflags_f32_avx512  := $(cflags_num) $(cflags_vec_avx512) -mbmi -mbmi2 -mlzcnt -mtune=skylake-avx512 -mprefer-vector-width=512
-cflags_source      = -DATTN_MODELS_DIR='"$(modelsdir)"' -DATTN_BUILT='"$(B)"'
+cflags_source      = -DATTN_MODELS_DIR='"$(modelsdir)"'
+cflags_container_builtin = $(cflags_faces)
 cflags_faces       = -DATTN_BUILT='"$(B)"'
 cflags_language    = $(cflags_faces)
 cflags_page_engine = $(cflags_faces)
@@ -212,7 +213,7 @@ endif
 $(B)/tools/index: $(B)/models/index.o $(base_o) $(B)/lib/engine/text/vocab.o $(B)/lib/engine/text/merges.o $(B)/lib/engine/text/bytes.o $(blocks_$(flavour))
 $(B)/tiny.index: $(tools)/index models/tiny/vocab.json models/tiny/merges.txt
 	$(call do,INDEX $@) $^ >$@.new && mv $@.new $@
-$(B)/lib/engine/model/source.o: $(models) $(B)/tiny.index
+$(B)/lib/engine/model/container_builtin.o: $(models) $(B)/tiny.index
 
 # The letters of pictures: parts of Debian's fonts, cut and packed.
 $(B)/tools/cut: $(B)/data/fonts/cut.o $(base_o) $(addprefix $(B)/lib/show/picture/,truetype.o outline.o subset.o) $(blocks_$(flavour))

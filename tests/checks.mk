@@ -10,7 +10,7 @@
 # make test-wheel    builds the wheel, and the same on what pip makes of it in a new environment
 # make test-train    makes the built-in model induction again, and finds the heads that repeat a text: half a minute
 # make test-ports    counts the mistakes in ports of models that diff finds, and names those it misses
-# make test-rows     adds a kind, a format, a family, a score, activations, their functions, a command
+# make test-rows     adds a kind, a format, a family, a container, a score, activations, their functions, a command
 # make test-engine   compares what the engine of pages (make engine) answers with what the library does; make test also does
 # make test-browser  tests the page of --format html in chromium, if it is installed
 # make test-attack   fails and kills at every system call, mutates every input, compares ways to compute: tests/attack/README.md

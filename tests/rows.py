@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""rows.py - whether a row is all that it takes: for a kind of attention, a format, a family, a score, an activation,
-an activation function, a command and a language.
+"""rows.py - whether a row is all that it takes: for a kind of attention, a format, a family, a container of models, a
+score, an activation, an activation function, a command and a language.
 
 Adds one of each to a copy of the tree, in the files that the row is made of and in no other, builds the program there,
 without optimisation, and looks for it in help, completions, refusals, sweeps and pages; and builds what computes in
@@ -38,6 +38,74 @@ ROWS = {
 '''),
         ("cmd/attn-cli/families.c", '    {"llama", NULL, "LlamaForCausalLM", SILU ", " RMS("1e-06"), LLAMA_SIZES},\n',
          '    {"probe_family", "a note on families", "ProbeForCausalLM", SILU ", " RMS("1e-06"), LLAMA_SIZES},\n'),
+    ],
+    "container": [
+        ("lib/engine/model/source.c", "each(gguf) each(course) each(mlx)", " each(probe)"),
+        ("lib/engine/model/container_probe.c", "", '''#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/format.h"
+#include "io/safetensors.h"
+#include "model/container.h"
+#include "model/shards.h"
+
+/* A line with "PROBE", one with config.json, and a file of safetensors. */
+extern const struct attn_container attn_container_probe;
+struct probe { struct attn_map map, config, weights; };
+
+static int open_probe(struct attn_source *s, const char *path, struct attn_map *file, const struct attn_lacking *given,
+                      struct attn_err *err)
+{
+    const unsigned char *end = file->len > 6 && !memcmp(file->data, "PROBE\\n", 6) ?
+                               memchr(file->data + 6, '\\n', file->len - 6) : NULL;
+    struct probe *p = end ? calloc(1, sizeof *p) : NULL;
+    (void)given;
+    if (!p)
+        return end ? attn_no_memory(err, path, "to open it") : ATTN_OK;
+    *p = (struct probe){.map = *file, .config = {.data = file->data + 6, .len = (size_t)(end - file->data) - 6},
+                        .weights = {.data = end + 1, .len = file->len - 1 - (size_t)(end - file->data)}};
+    *file = (struct attn_map){0};
+    return attn_source_is(s, &attn_container_probe, p, path, false, err);
+}
+
+static void close_probe(void *of) { attn_map_close(&((struct probe *)of)->map); free(of); }
+static bool has(const struct attn_source *s, const char *file) { (void)s; return !strcmp(file, "config.json"); }
+
+static char *path_of(const struct attn_source *s, const char *file)
+{
+    char *path = NULL;
+    return attn_asprintf(&path, "%s, as %s", s->path, file) < 0 ? NULL : path;
+}
+
+static int read_file(const struct attn_source *s, const char *file, size_t limit, struct attn_map *out,
+                     struct attn_err *err)
+{
+    (void)limit;
+    if (!has(s, file))
+        return attn_fail(err, ATTN_EIO, "%s: has no %s", s->path, file);
+    *out = ((const struct probe *)s->of)->config;
+    return ATTN_OK;
+}
+
+static int open_tensors(struct attn_shards *out, const struct attn_source *s, struct attn_err *err)
+{
+    const struct attn_map *m = &((const struct probe *)s->of)->weights;
+    out->shard = calloc(1, sizeof *out->shard);
+    if (!out->shard || !(out->shard->path = strdup(s->path)))
+        return attn_no_memory(err, s->path, "for its tensors");
+    out->n = 1;
+    out->bytes = m->len;
+    out->shard->map = *m;
+    int rc = attn_st_open(&out->shard->st, m->data, m->len, s->path, err);
+    return rc ? rc : attn_shards_count(out, out->shard, false, NULL, err);
+}
+
+const struct attn_container attn_container_probe = {
+    .name = "probe", .what = "is a probe", .says = "which says", .config = "its second line",
+    .endings = (const char *const[]){".probe", NULL}, .open = open_probe, .close = close_probe, .path = path_of,
+    .has = has, .read = read_file, .tensors = open_tensors};
+'''),
     ],
     "score": [
         ("lib/engine/ask/scores.c", "     ATTN_SCORE_SHARE, induction},\n",
@@ -114,6 +182,18 @@ SEEN = [
     ("family", ASK + """ $D/m '{"ask":"open","model":"'$D/m'"}' '{"ask":"run","ids":"1,2"}'""",
      r'"family":"probe_family".*"tokens":\[{"id":1,'),
     *(("family", f"$A help --completion {shell}", "llama.*probe_family") for shell in ("bash", "zsh", "fish")),
+    ("container", "{ echo PROBE; tr -d '\\n' <models/life/config.json; echo; cat models/life/model.safetensors; } "
+     ">$D/m.probe && $A info -m $D/m.probe", r"model *m\.probe .*embed"),
+    ("container", "cmp <($A run -m life --ids 1,2 --show pattern --format csv) <($A run -m $D/m.probe --ids 1,2 "
+     "--show pattern --format csv) && echo same", "^same"),
+    ("container", "$A run -m $D/m.probe -s Life", r"m\.probe: there is neither tokenizer.json nor"),
+    ("container", "$A run -m $D/m.probe --as gpt2 --ids 1", r"m\.probe: is a probe, which says itself what --as would"),
+    ("container", "$A run -m ./none.probe --ids 1", r"none\.probe: cannot open"),
+    ("container", "sed s/vocab_size/vocab_sizes/ $D/m.probe >$D/n.probe; $A info -m $D/n.probe",
+     r"n\.probe, as config\.json: .*vocab_size"),
+    ("container", "$A convert -q -m $D/m.probe -o $D/p && $A diff life $D/p", "the models differ: the tokenizer A"),
+    ("container", ASK + """ $D/m.probe '{"ask":"open","model":"'$D/m.probe'"}' """
+     """'{"ask":"run","ids":"1,2"}'""", r'"tokens":\[{"id":1,'),
     ("score", "$A help heads", "probe-score.*help on scores"),
     ("score", "$A help heads", "one of previous, .*induction, probe-score"),
     ("score", "$A heads -m tiny --by nonsense", r"\(previous, .*probe-score, entropy"),

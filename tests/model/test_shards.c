@@ -189,7 +189,7 @@ START_TEST(tensors_are_numbered_through_all_files)
     replace_file(dir, INDEX, printed("{\"weight_map\": {\"wte.weight\": \"empty0\", \"wpe.weight\": \"%s\", "
                                      "\"ln_f.bias\": \"empty1\", \"ln_f.weight\": \"%s\", \"h.0.ln_1.bias\": "
                                      "\"empty2\"}}", SECOND, FIRST));
-    ck_assert_msg(!attn_source_find(&source, dir, &err) && !attn_shards_open(&all, &source, &err), "%s", err.msg);
+    ck_assert_msg(!attn_source_find(&source, dir, NULL, &err) && !attn_shards_open(&all, &source, &err), "%s", err.msg);
     ck_assert_uint_eq(all.n, 5);
     ck_assert_uint_eq(all.tensors, hf.n);
     for (size_t i = 0; i < all.tensors; i++) {

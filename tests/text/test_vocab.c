@@ -172,7 +172,7 @@ START_TEST(test_an_index_says_what_the_files_say)
     struct attn_vocab *read = NULL;
     struct attn_merges m;
     struct attn_err err = {0};
-    ck_assert(!attn_source_find(&tiny, "tiny", &err) && attn_source_index(&tiny));
+    ck_assert(!attn_source_find(&tiny, "tiny", NULL, &err) && attn_source_index(&tiny));
     struct attn_text_index x = attn_text_index_of(attn_source_index(&tiny));
     struct attn_vocab *lent = attn_vocab_lend(&x.words, x.id);
     map_file(&vocab, "models/tiny/vocab.json");

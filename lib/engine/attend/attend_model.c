@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/sha256.h"
+#include "model/container.h"
 #include "model/family.h"
 #include "model/model.h"
 
@@ -80,7 +81,7 @@ int attn_attend_make(struct attn_attend *a, const struct attn_attend_opts *o, st
     set_config(m, a, o);
     set_hooks(m, a);
     m->attend = a;
-    m->source.name = strdup("attend");
+    m->source = (struct attn_source){.kind = &attn_container_builtin, .name = strdup("attend")};
     m->w.block = calloc(1, sizeof *m->w.block);
     if (!m->source.name || !m->w.block)
         return attn_no_memory(err, NULL, "for a model");

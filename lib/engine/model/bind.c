@@ -15,6 +15,7 @@
 #include "base/format.h"
 #include "base/size.h"
 #include "compute/vec.h"
+#include "model/container.h"
 #include "model/layout.h"
 #include "model/quantized.h"
 #include "model/rope.h"
@@ -78,21 +79,22 @@ static int check_tensor(const struct attn_model *m, const struct attn_slot *s, c
 {
     enum attn_dtype type;
     char want[64], found[256];
-    const bool stored = f->t && attn_dtype_named(f->t->dtype, &type) && (m->source.gguf || !attn_dtype_in_blocks(type));
+    const bool stored = f->t && attn_dtype_named(f->t->dtype, &type) &&
+                        (m->source.kind->recast || !attn_dtype_in_blocks(type));
     if (stored && same_shape(s, f->t, false))
         return ATTN_OK;
     print_shape(want, sizeof want, s->shape, s->ndim);
     if (!f->t)
         return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is missing; %s asks for it with shape %s",
                          attn_shards_path(&m->weights), s->name + (m->bare ? s->prefix : 0),
-                         attn_source_config(&m->source), want);
+                         m->source.kind->config, want);
     if (!stored)
         return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is stored as %s, expected F32, F16 or BF16",
                          f->in->path, f->t->name, f->t->dtype);
     print_shape(found, sizeof found, f->t->shape, f->t->ndim);
     return attn_fail(err, ATTN_EFORMAT,
                      "%s: tensor '%s' has shape %s, %s expects %s%s", f->in->path, f->t->name, found,
-                     attn_source_config(&m->source), want, same_shape(s, f->t, true) ? s->transposed ?
+                     m->source.kind->config, want, same_shape(s, f->t, true) ? s->transposed ?
                      " (it is stored transposed: expected [out, in])" :
                      " (it is stored transposed: expected [in, out])" : "");
 }

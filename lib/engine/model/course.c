@@ -1,18 +1,25 @@
 #include "model/course.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/format.h"
+#include "model/every_file.h"
 #include "model/hints.h"
+#include "model/shards.h"
 
 /* In the order of trying: the last is told by its size alone. */
-static const struct attn_course_format *const formats[] = {
-    &attn_course_torch, &attn_course_llama2c, &attn_course_llmc, &attn_course_microgpt, &attn_course_llama2c_old};
-enum { FORMATS = sizeof formats / sizeof *formats };
+#define FORMATS(each) each(torch) each(llama2c) each(llmc) each(microgpt) each(llama2c_old)
+#define DECLARE(of) extern const struct attn_course_format attn_course_##of;
+FORMATS(DECLARE)
+#define ROW(of) &attn_course_##of,
+static const struct attn_course_format *const formats[] = { FORMATS(ROW) };
+enum { N_FORMATS = sizeof formats / sizeof *formats };
 
-const char *const attn_course_usual[] = {"ckpt.pt", "model.pt", "model.bin", "weights.json", NULL};
+extern const struct attn_container attn_container_course;
 
 /* ---- opening --------------------------------------------------------------------------- */
 
@@ -21,25 +28,29 @@ static int no_memory(const struct attn_course *c, struct attn_err *err)
     return attn_no_memory(err, c->path, "for the list of its tensors");
 }
 
-static char *directory_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-}
-
 static const struct attn_course_format *format_of(const struct attn_map *m)
 {
-    for (size_t i = 0; i < FORMATS; i++)
+    for (size_t i = 0; i < N_FORMATS; i++)
         if (formats[i]->is(m))
             return formats[i];
     return NULL;
 }
 
-/* Makes what the directory would have. */
-static int read_file(struct attn_course *c, const struct attn_lacking *given, struct attn_err *err)
+static void close_course(void *of)
 {
-    if (!c->path || !c->dir)
-        return no_memory(c, err);
+    struct attn_course *c = of;
+    for (size_t i = 0; i < c->files; i++)
+        free(c->file[i].text);
+    attn_st_close(c->st);
+    attn_map_close(&c->map);
+    free(c->said);
+    free(c->vocabulary);
+    free(c);
+}
+
+/* Makes what the directory would have. */
+static int read_course(struct attn_course *c, const struct attn_lacking *given, struct attn_err *err)
+{
     c->may_copy = c->map.len;
     if (given && given->as && !c->format->asks)
         return attn_fail(err, ATTN_EUSAGE, "%s: %s, which says itself what --as would say: leave it out", c->path,
@@ -54,44 +65,45 @@ static int read_file(struct attn_course *c, const struct attn_lacking *given, st
     return rc;
 }
 
-int attn_course_open(struct attn_course **out, const char *path, const struct attn_lacking *given,
+static int open_file(struct attn_source *s, const char *path, struct attn_map *file, const struct attn_lacking *given,
                      struct attn_err *err)
 {
-    struct attn_map map;
-    *out = NULL;
-    int rc = attn_map_open_found(&map, path, SIZE_MAX, ATTN_LINKS_FOLLOWED, err);
-    if (rc)
-        return rc;
-    rc = attn_hint_file(&map, path, err);
-    const struct attn_course_format *format = rc ? NULL : format_of(&map);
+    int rc = attn_hint_file(file, path, err);
+    const struct attn_course_format *format = rc ? NULL : format_of(file);
     struct attn_course *c = format ? calloc(1, sizeof *c) : NULL;
-    if (!c) {
-        attn_map_close(&map);
+    if (!c)
         return rc || !format ? rc : attn_no_memory(err, path, "to open it");
-    }
-    *c = (struct attn_course){.format = format, .map = map, .path = strdup(path), .dir = directory_of(path)};
-    rc = read_file(c, given, err);
-    if (rc)
-        attn_course_close(c);
-    else
-        *out = c;
-    return rc;
+    rc = attn_source_is(s, &attn_container_course, c, path, true, err);
+    *c = (struct attn_course){.format = format, .map = *file, .path = s->path, .dir = s->dir};
+    *file = (struct attn_map){0};
+    if (rc || (rc = read_course(c, given, err)))
+        return rc;
+    s->assumed = &c->assumed;
+    s->as = c->said;
+    s->vocabulary = c->vocabulary;
+    return ATTN_OK;
 }
 
-void attn_course_close(struct attn_course *c)
+/* In a directory without other weights, the file that usually has this name. */
+static int enter(struct attn_source *s, bool weights, const struct attn_lacking *given, struct attn_err *err)
 {
-    if (!c)
-        return;
-    for (size_t i = 0; i < c->files; i++)
-        free(c->file[i].text);
-    cJSON_Delete(c->rules);
-    attn_st_close(c->st);
-    attn_map_close(&c->map);
-    free(c->said);
-    free(c->vocabulary);
-    free(c->path);
-    free(c->dir);
-    free(c);
+    static const char *const usual[] = {"ckpt.pt", "model.pt", "model.bin", "weights.json"};
+    enum { USUAL = sizeof usual / sizeof *usual };
+    struct attn_map map;
+    size_t i = 0;
+    while (!weights && i < USUAL && !attn_directory_has(s, usual[i]))
+        i++;
+    if (weights || i == USUAL)
+        return ATTN_OK;
+    char *path = attn_directory_path(s, usual[i]);
+    int rc = path ? attn_map_open_found(&map, path, SIZE_MAX, ATTN_LINKS_FOLLOWED, err) :
+             attn_no_memory(err, NULL, "for a path");
+    if (!rc) {
+        rc = open_file(s, path, &map, given, err);
+        attn_map_close(&map);
+    }
+    free(path);
+    return rc;
 }
 
 /* ---- its files ------------------------------------------------------------------------- */
@@ -116,15 +128,86 @@ const struct attn_course_file *attn_course_file(const struct attn_course *c, con
     return NULL;
 }
 
-static const char *const beside[] = {"tokenizer.json", "tokenizer_config.json", "added_tokens.json", "vocab.json",
-                                     "merges.txt", "special_tokens_map.json", "tokenizer.model", "tokenizer.bin", NULL};
+/* Beside it, those of tokenizers belong to it. */
+static const char *const beside[] = {"vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json",
+                                     "added_tokens.json", "special_tokens_map.json", "tokenizer.model",
+                                     "tokenizer.bin", NULL};
 
-bool attn_course_knows(const char *name)
+static bool is_beside(const char *name)
 {
     size_t i = 0;
     while (beside[i] && strcmp(beside[i], name) != 0)
         i++;
     return beside[i];
+}
+
+static char *path_of(const struct attn_source *s, const char *file)
+{
+    return attn_course_file(s->of, file) ? strdup(s->path) : attn_directory_path(s, file);
+}
+
+static bool has(const struct attn_source *s, const char *file)
+{
+    return attn_course_file(s->of, file) || (is_beside(file) && attn_directory_has(s, file));
+}
+
+static int read_file(const struct attn_source *s, const char *file, size_t limit, struct attn_map *out,
+                     struct attn_err *err)
+{
+    const struct attn_course_file *made = attn_course_file(s->of, file);
+    return !made ? attn_directory_read(s, file, limit, out, err) :
+           attn_map_copy(out, made->text, made->len) ? ATTN_OK : attn_no_memory(err, NULL, "for a path");
+}
+
+static int no_tokenizer(const struct attn_source *s, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_EIO, "%s: there is no vocabulary in it or beside it: expected meta.pkl, a vocab.json of "
+                                    "characters and ids, tokenizer.json, tokenizer.model or tokenizer.bin there, or a "
+                                    "path with 'attn-cli convert -m %s -o DIR --vocab PATH'; token ids can be given "
+                                    "with --ids", s->path, s->path);
+}
+
+/* ---- what is read to open it once more --------------------------------------------------- */
+
+static int tell_if_there(const struct attn_file_told *to, const char *folder, const char *dir, const char *file,
+                         struct attn_err *err)
+{
+    char *path = NULL;
+    if (attn_asprintf(&path, "%s/%s", dir, file) < 0)
+        return attn_no_memory(err, dir, "for a path");
+    int rc = access(path, F_OK) ? ATTN_OK : attn_file_tell_path(to, folder, path, err);
+    free(path);
+    return rc;
+}
+
+static int tell_beside(const struct attn_file_told *to, const char *folder, const char *dir, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    for (const char *const *file = beside; *file && !rc; file++)
+        rc = tell_if_there(to, folder, dir, *file, err);
+    return rc;
+}
+
+/* Beside it there may be files of a tokenizer, nanoGPT's characters, and llama2.c's tokenizer for a size.  Where it was
+ * found by the name of its directory, it is in a folder of that name. */
+static int tell(const struct attn_source *s, const struct attn_file_told *to, struct attn_err *err)
+{
+    const struct attn_course *c = s->of;
+    const char *slash = strrchr(s->path, '/'), *file = slash ? slash + 1 : s->path;
+    const char *folder = strcmp(s->name, file) ? s->name : NULL;
+    char sized[32];
+    snprintf(sized, sizeof sized, "tok%zu.bin", c->V);
+    int rc = attn_file_tell(to, folder, file, c->map.data, c->map.len, err);
+    if (!rc)
+        rc = tell_beside(to, folder, c->dir, err);
+    if (!rc)
+        rc = tell_if_there(to, folder, c->dir, "meta.pkl", err);
+    if (!rc)
+        rc = tell_if_there(to, folder, c->dir, sized, err);
+    if (rc || !s->vocabulary)
+        return rc;
+    return attn_directory_is(s->vocabulary) ? tell_beside(to, ATTN_FILE_VOCAB, s->vocabulary, err) :
+           attn_file_tell_path(to, ATTN_FILE_VOCAB, s->vocabulary, err);
 }
 
 /* ---- what it does not say ---------------------------------------------------------------- */
@@ -200,16 +283,28 @@ void *attn_course_room(struct attn_course *c, struct attn_st *st, size_t bytes, 
     return room;
 }
 
-int attn_course_weights(struct attn_st **out, struct attn_course *c, struct attn_err *err)
+/* One file, whose bytes belong to the source. */
+static int open_tensors(struct attn_shards *out, const struct attn_source *s, struct attn_err *err)
 {
-    struct attn_st *st = calloc(1, sizeof *st);
+    struct attn_course *c = s->of;
+    out->shard = calloc(1, sizeof *out->shard);
+    if (!out->shard)
+        return attn_no_memory(err, NULL, "for the list of weight files");
+    struct attn_shard *sh = out->shard;
+    out->n = 1;
+    out->bytes = c->map.len;
+    *sh = (struct attn_shard){.map = {.data = c->map.data, .len = c->map.len}, .path = strdup(c->path),
+                              .st = calloc(1, sizeof *sh->st)};
     c->may_copy = c->map.len;
-    int rc = st ? c->format->fill(c, st, err) : no_memory(c, err);
-    if (rc) {
-        attn_st_close(st);
+    int rc = sh->path && sh->st ? c->format->fill(c, sh->st, err) : no_memory(c, err);
+    if (rc)
         return rc;
-    }
-    attn_st_name(st);
-    *out = st;
-    return ATTN_OK;
+    attn_st_name(sh->st);
+    return attn_shards_count(out, sh, false, NULL, err);
 }
+
+const struct attn_container attn_container_course = {
+    .name = "course", .config = "the rest of the file",
+    .endings = (const char *const[]){".pt", ".pth", ".bin", ".json", NULL}, .open = open_file, .enter = enter,
+    .close = close_course, .path = path_of, .has = has, .read = read_file, .tell = tell, .no_tokenizer = no_tokenizer,
+    .tensors = open_tensors};

@@ -8,21 +8,16 @@
 #ifndef ATTN_MODEL_COURSE_H
 #define ATTN_MODEL_COURSE_H
 
-#include "attn_tools.h"
-#include "base/map.h"
 #include "base/tree.h"
-#include "io/tensors.h"
 #include "model/assume.h"
+#include "model/container.h"
 
 struct attn_course_format;
 
 struct attn_course {
     const struct attn_course_format *format;
-    char *path;                         /* of the file, for messages */
-    char *dir;                          /* the directory it is in */
+    const char *path, *dir;             /* of the file, for messages, and of the directory it is in */
     struct attn_map map;
-    bool directory;                     /* it is a directory, of which only what is in `file` is made: see mlx.h */
-    cJSON *rules;                       /* of such a directory: how its matrices are stored; owned */
     struct attn_as as;                  /* what whoever opens it says of it; --as */
     const char *vocab;                  /* ... and --vocab, only while it is opened; NULL: nothing */
     char *said, *vocabulary;            /* --as, as it was said; where the vocabulary is that is neither in the file nor
@@ -48,21 +43,8 @@ struct attn_course_format {
     int (*fill)(struct attn_course *c, struct attn_st *st, struct attn_err *err);
 };
 
-/* Opens a file that a user named.  *out NULL: it is none of these formats. */
-int attn_course_open(struct attn_course **out, const char *path, const struct attn_lacking *given,
-                     struct attn_err *err);
-void attn_course_close(struct attn_course *c);                      /* NULL is fine */
 /* A file that was made of it; NULL: there is none of that name. */
 const struct attn_course_file *attn_course_file(const struct attn_course *c, const char *name);
-/* Whether a file beside it belongs to it: those of tokenizers do. */
-bool attn_course_knows(const char *name);
-/* The tensors.  Their bytes live as long as c. */
-int attn_course_weights(struct attn_st **out, struct attn_course *c, struct attn_err *err);
-/* The names that such files usually have in a directory of their own; NULL after the last. */
-extern const char *const attn_course_usual[];
-
-/* ---- for the readers of formats ---- */
-
 /* Takes a file that it made, malloc'd, with a NUL after it; NULL: there was no memory for it. */
 int attn_course_add(struct attn_course *c, const char *name, char *text, size_t len, struct attn_err *err);
 /* A tokenizer.json over single characters.  tokens: object of texts and ids from 0, or a list of texts. begin: an id
@@ -83,8 +65,5 @@ int attn_course_tensor(const struct attn_course *c, struct attn_st *st, const ch
                        const struct attn_st_tensor *like, struct attn_err *err);
 /* Room for a copy of so many bytes; NULL with a message: no memory, or more copies than the file has bytes. */
 void *attn_course_room(struct attn_course *c, struct attn_st *st, size_t bytes, struct attn_err *err);
-
-extern const struct attn_course_format attn_course_torch, attn_course_llama2c, attn_course_llama2c_old,
-    attn_course_llmc, attn_course_microgpt;
 
 #endif

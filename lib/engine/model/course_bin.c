@@ -233,7 +233,7 @@ static void read_old_sizes(struct attn_course *c)
 static bool is_old_llama(const struct attn_map *m)
 {
     struct attn_err why = {0};
-    struct attn_course c = {.map = *m, .path = (char *)""};
+    struct attn_course c = {.map = *m, .path = ""};
     if (m->len < OLD_HEADER)
         return false;
     read_old_sizes(&c);

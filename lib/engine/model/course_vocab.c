@@ -215,10 +215,9 @@ static int take_beside(struct attn_course *c, const char *name, struct attn_err 
 /* A path that leads away from the file. */
 static int take_elsewhere(struct attn_course *c, const char *path, struct attn_err *err)
 {
-    struct stat st;
     if (!(c->vocabulary = strdup(path)))
         return attn_no_memory(err, path, "for a path");
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? take_directory(c, path, err) : take_vocabulary(c, path, err);
+    return attn_directory_is(path) ? take_directory(c, path, err) : take_vocabulary(c, path, err);
 }
 
 int attn_course_vocabulary(struct attn_course *c, const char *elsewhere, struct attn_err *err)

@@ -16,6 +16,12 @@ void attn_model_opens_again(struct attn_opened_again *out, const struct attn_mod
 
 struct attn_file_told { int (*tell)(void *self, const char *name, const void *data, size_t len, struct attn_err *err);
                         void *self; };
+/* For containers: tells one, in a folder or, folder NULL, outside of any; reads it first. */
+int attn_file_tell(const struct attn_file_told *to, const char *folder, const char *file, const void *data, size_t len,
+                   struct attn_err *err);
+int attn_file_tell_path(const struct attn_file_told *to, const char *folder, const char *path, struct attn_err *err);
+#define ATTN_FILE_VOCAB "vocab"         /* the folder of a vocabulary that was found elsewhere */
+
 /* Tells each file, as in "tiny/config.json"; its bytes live during the call. */
 int attn_model_each_file(const struct attn_model *m, const struct attn_file_told *to, struct attn_err *err);
 

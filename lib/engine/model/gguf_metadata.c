@@ -1,10 +1,7 @@
 /* gguf_metadata.c - the metadata of a GGUF file, pair by pair, for people to look at. */
-#include "attn_tools.h"
-
 #include "base/err.h"
 #include "base/out.h"
 #include "model/gguf_model.h"
-#include "model/model.h"
 
 enum { VALUES = 8, TEXT = 200 };        /* so much of an array, and of a string, is shown */
 
@@ -32,13 +29,12 @@ static void put_value(struct attn_out *out, const struct attn_gguf_value *v, siz
         attn_out_printf(out, "-%ju", (uintmax_t)(0 - whole));       /* a negative number */
 }
 
-int attn_model_metadata(struct attn_metadata *out, const struct attn_model *m, size_t i, struct attn_err *err)
+int attn_gguf_metadata(struct attn_metadata *out, const struct attn_source *s, size_t i, struct attn_err *err)
 {
-    const struct attn_gguf *g = m->source.gguf ? m->source.gguf->meta : NULL;
+    const struct attn_gguf *g = ((const struct attn_gguf_model *)s->of)->meta;
     struct attn_out *text;
     size_t len;
-    *out = (struct attn_metadata){0};
-    if (!g || i >= g->keys.n)
+    if (i >= g->keys.n)
         return ATTN_OK;
     int rc = attn_out_open_memory(&text, err);
     if (rc)

@@ -10,9 +10,11 @@
 #include "base/format.h"
 #include "base/out.h"
 #include "base/size.h"
+#include "model/shards.h"
 
 enum { SHARDS_MOST = 1024, NUMBER = 5 };
 static const char ending[] = ".gguf", between[] = "-of-";
+extern const struct attn_container attn_container_gguf;
 
 static int no_memory(struct attn_err *err)
 {
@@ -230,23 +232,38 @@ static int open_model(struct attn_gguf_model *m, const char *path, struct attn_e
     return rc ? rc : find_arch(m, err);
 }
 
-int attn_gguf_model_open(struct attn_gguf_model **out, const char *path, struct attn_err *err)
+static void close_model(void *of)
 {
-    struct attn_gguf_model *m = calloc(1, sizeof *m);
-    int rc = m ? open_model(m, path, err) : no_memory(err);
-    if (rc)
-        attn_gguf_model_close(m);
-    else
-        *out = m;
-    return rc;
+    close_parts(of);
+    free(of);
 }
 
-void attn_gguf_model_close(struct attn_gguf_model *m)
+/* "NAME-00001-of-00003.gguf" is called NAME. */
+static void shorten(char *name)
 {
-    if (!m)
-        return;
-    close_parts(m);
-    free(m);
+    size_t len = strlen(name), tail = strlen("-00001-of-00003");
+    if (len > sizeof ending - 1 && attn_ends_with(name, ending))
+        name[len -= sizeof ending - 1] = '\0';
+    if (len > tail && name[len - tail] == '-' && !strncmp(name + len - tail + 1 + NUMBER, between, 4))
+        name[len - tail] = '\0';
+}
+
+/* One file of its own, or one of several that are one model. */
+static int take(struct attn_source *s, const char *path, struct attn_err *err)
+{
+    const bool found = s->name;         /* in a directory, whose name it has */
+    struct attn_gguf_model *m = calloc(1, sizeof *m);
+    int rc = m ? attn_source_is(s, &attn_container_gguf, m, path, false, err) : no_memory(err);
+    if (!rc && !found)
+        shorten(s->name);
+    return rc ? rc : open_model(m, path, err);
+}
+
+static int open_file(struct attn_source *s, const char *path, struct attn_map *file, const struct attn_lacking *given,
+                     struct attn_err *err)
+{
+    (void)given;
+    return attn_gguf_is(file->data, file->len) ? take(s, path, err) : ATTN_OK;
 }
 
 /* ---- in a directory -------------------------------------------------------------------- */
@@ -269,15 +286,18 @@ static int several(const char *dir, struct dirent *const *entry, int n, struct a
                                         "meant: %s", dir, n, list);
 }
 
-int attn_gguf_model_in(char **path, const char *dir, struct attn_err *err)
+/* One without other weights may hold a GGUF model. */
+static int enter(struct attn_source *s, bool weights, const struct attn_lacking *given, struct attn_err *err)
 {
     struct dirent **entry = NULL;
-    int n = scandir(dir, &entry, is_model, alphasort), rc = ATTN_OK;
-    *path = NULL;
+    int n = weights ? 0 : scandir(s->dir, &entry, is_model, alphasort), rc = ATTN_OK;
+    char *path = n == 1 ? attn_directory_path(s, entry[0]->d_name) : NULL;
+    (void)given;
     if (n > 1)
-        rc = several(dir, entry, n, err);
-    else if (n == 1 && attn_asprintf(path, "%s%s%s", dir, dir[strlen(dir) - 1] == '/' ? "" : "/", entry[0]->d_name) < 0)
-        rc = no_memory(err);
+        rc = several(s->dir, entry, n, err);
+    else if (n == 1)
+        rc = path ? take(s, path, err) : no_memory(err);
+    free(path);
     for (int i = 0; i < n; i++)
         free(entry[i]);
     free(entry);
@@ -302,23 +322,25 @@ static const struct made_file *file_named(const char *name)
     return NULL;
 }
 
-bool attn_gguf_model_has(const struct attn_gguf_model *m, const char *file)
+static bool has(const struct attn_source *s, const char *file)
 {
     const struct made_file *f = file_named(file);
-    if (!f || f->write == attn_gguf_config)
-        return f != NULL;
-    if (!attn_gguf_has_tokenizer(m))
-        return false;
-    bool pieces = attn_gguf_is_sentencepiece(m);
-    return f->write == attn_gguf_tokenizer_config ||
-           (pieces ? f->write == attn_gguf_tokenizer_model : f->write == attn_gguf_tokenizer_json);
+    if (!f || f->write == attn_gguf_config || !attn_gguf_has_tokenizer(s->of))
+        return f && f->write == attn_gguf_config;
+    return f->write != (attn_gguf_is_sentencepiece(s->of) ? attn_gguf_tokenizer_json : attn_gguf_tokenizer_model);
 }
 
-int attn_gguf_model_text(const struct attn_gguf_model *m, const char *file, char **text, size_t *len,
-                         struct attn_err *err)
+static char *path(const struct attn_source *s, const char *file)
+{
+    char *out = NULL;
+    return attn_asprintf(&out, "%s, as %s", s->path, file) < 0 ? NULL : out;
+}
+
+int attn_gguf_model_text(const struct attn_gguf_model *m, const char *file, struct attn_map *to, struct attn_err *err)
 {
     const struct made_file *f = file_named(file);
     struct attn_out *out;
+    char *text = NULL;
     if (!f)
         return attn_fail(err, ATTN_EIO, "%s: has nothing for %s", m->meta->name, file);
     int rc = attn_out_open_memory(&out, err);
@@ -326,7 +348,64 @@ int attn_gguf_model_text(const struct attn_gguf_model *m, const char *file, char
         return rc;
     rc = f->write(out, m, err);
     if (!rc)
-        rc = attn_out_take(out, text, len, err);
+        rc = attn_out_take(out, &text, &to->len, err);
+    to->data = (unsigned char *)text;
+    to->owned = !rc;
     attn_out_close(out);
     return rc;
 }
+
+static int read_file(const struct attn_source *s, const char *file, size_t limit, struct attn_map *out,
+                     struct attn_err *err)
+{
+    (void)limit;
+    return attn_gguf_model_text(s->of, file, out, err);
+}
+
+/* Saved as a directory of its family's, whose tokenizer.json says all that tokenizer.model does. */
+static bool saves(const struct attn_source *s, const char *file)
+{
+    return !strcmp(file, "tokenizer.json") ? attn_gguf_has_tokenizer(s->of) :
+           strcmp(file, "tokenizer.model") && has(s, file);
+}
+
+static int save(const struct attn_source *s, const char *file, struct attn_map *out, struct attn_err *err)
+{
+    const struct attn_gguf_model tied = attn_gguf_tied(s->of);
+    return attn_gguf_model_text(&tied, file, out, err);
+}
+
+/* ---- as a container -------------------------------------------------------------------- */
+
+/* Its files are open already. */
+static int lend_tensors(struct attn_shards *out, const struct attn_source *s, struct attn_err *err)
+{
+    const struct attn_gguf_model *m = s->of;
+    struct attn_strings twice = {0};
+    int rc = ATTN_OK;
+    out->lent = true;
+    out->shard = calloc(m->n, sizeof *out->shard);
+    if (!out->shard)
+        return no_memory(err);
+    for (; out->n < m->n && !rc; out->n++) {
+        const struct attn_gguf_part *p = &m->part[out->n];
+        struct attn_shard *sh = &out->shard[out->n];
+        *sh = (struct attn_shard){.map = p->map, .st = p->of->st, .path = p->path};
+        out->bytes += sh->map.len;
+        rc = attn_shards_count(out, sh, m->n > 1, &twice, err);
+        if (!rc && twice.n)
+            rc = attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is here and in a file before it, expected it once",
+                           sh->path, attn_strings_at(&twice, 0, NULL));
+    }
+    attn_strings_free(&twice);
+    return rc;
+}
+
+static void family(const struct attn_source *s, struct attn_config *c) { attn_gguf_family(s->of, c); }
+static bool known(const struct attn_source *s) { return ((const struct attn_gguf_model *)s->of)->arch; }
+
+const struct attn_container attn_container_gguf = {
+    .name = "gguf", .what = "is a GGUF file", .says = "whose metadata says", .config = "its metadata",
+    .endings = (const char *const[]){ending, NULL}, .whole = true, .open = open_file, .enter = enter,
+    .close = close_model, .path = path, .has = has, .read = read_file, .metadata = attn_gguf_metadata, .known = known,
+    .tensors = lend_tensors, .family = family, .recast = attn_gguf_recast, .saves = saves, .save = save};

@@ -8,8 +8,8 @@
 #ifndef ATTN_MODEL_GGUF_MODEL_H
 #define ATTN_MODEL_GGUF_MODEL_H
 
-#include "base/map.h"
 #include "io/gguf.h"
+#include "model/container.h"
 #include "model/family.h"
 
 struct attn_gguf_part { char *path; struct attn_map map; struct attn_gguf *of; };
@@ -22,14 +22,8 @@ struct attn_gguf_model {
     struct attn_family family;          /* how the tensors are named and stored: see attn_gguf_family */
 };
 
-/* Opens a file, and with one of several shards all others. */
-int attn_gguf_model_open(struct attn_gguf_model **out, const char *path, struct attn_err *err);
 /* Fails if its architecture is none of ours, so that only its tokenizer is read. */
 int attn_gguf_model_check(const struct attn_gguf_model *m, struct attn_err *err);
-void attn_gguf_model_close(struct attn_gguf_model *m);              /* NULL is fine */
-
-/* The path, malloc'd, of a directory's GGUF model or its first shard; NULL: none.  Fails if there are several. */
-int attn_gguf_model_in(char **path, const char *dir, struct attn_err *err);
 
 /* ---- what it says ---- */
 
@@ -45,23 +39,15 @@ int attn_gguf_string(const struct attn_gguf_model *m, const char *key, struct at
 
 /* ---- its files ---- */
 
-bool attn_gguf_model_has(const struct attn_gguf_model *m, const char *file);
-/* The text of one, malloc'd. */
-int attn_gguf_model_text(const struct attn_gguf_model *m, const char *file, char **text, size_t *len,
-                         struct attn_err *err);
+/* The text of one. */
+int attn_gguf_model_text(const struct attn_gguf_model *m, const char *file, struct attn_map *to, struct attn_err *err);
+/* The model as it is saved: whether its output layer is a copy of the embedding is found out, by reading both. */
+struct attn_gguf_model attn_gguf_tied(const struct attn_gguf_model *m);
 
-/* ---- its tensors as its family has them (gguf_save.c) ---- */
-
-struct attn_model;
-struct attn_gguf_view;
-/* Names and shapes of an open model, and the types that the file has the numbers in; without data, which are made one
- * tensor at a time, in float32. */
-int attn_gguf_view_new(struct attn_gguf_view **out, const struct attn_model *m, struct attn_err *err);
-void attn_gguf_view_free(struct attn_gguf_view *v);                 /* NULL is fine */
-struct attn_st *attn_gguf_view_tensors(struct attn_gguf_view *v);
-int attn_gguf_view_make(const struct attn_gguf_view *v, size_t i, float *to, struct attn_err *err);
-/* Finds out whether the output layer is a copy of the embedding, which takes reading both. */
-bool attn_gguf_is_tied(const struct attn_gguf_model *m);
+/* See struct attn_container. */
+int attn_gguf_recast(struct attn_recast **out, const struct attn_model *m, const struct attn_save_opts *o,
+                     struct attn_err *err);
+int attn_gguf_metadata(struct attn_metadata *out, const struct attn_source *s, size_t i, struct attn_err *err);
 
 struct attn_out;
 int attn_gguf_config(struct attn_out *out, const struct attn_gguf_model *m, struct attn_err *err);

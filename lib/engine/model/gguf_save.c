@@ -1,4 +1,4 @@
-/* gguf_save.c - writes a GGUF model as the Hugging Face directory that it was made from.
+/* gguf_save.c - the tensors of a GGUF model as in the Hugging Face directory that it was made from.
  *
  * The configuration that was made of the metadata says which tensors that directory has, and their shapes; each part of
  * the model has a view of its numbers, whatever tensor and order of rows the file keeps them in.  So a tensor is made
@@ -10,20 +10,16 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "base/narrow.h"
-#include "base/out.h"
 #include "compute/vec.h"
-#include "io/safetensors.h"
 #include "model/gguf_model.h"
 #include "model/layout.h"
 #include "model/model.h"
 
 struct saving {
+    struct attn_recast as;              /* its first member, by which it is known elsewhere */
     const struct attn_model *m;
     const struct attn_save_opts *o;     /* NULL: types are those of the file */
     struct attn_config config;          /* as the directory's config.json says */
-    struct attn_strings names;          /* of the tensors */
-    struct attn_st_tensor *tensor; size_t room;                     /* [names.n] */
     struct made { struct attn_slot slot; size_t tensor; } *made; size_t n, made_room;       /* parts, in the order of
                                                                                              * the forward pass */
 };
@@ -58,11 +54,12 @@ static const char *type_for(const struct saving *s, enum attn_dtype stored)
 
 static int add_part(struct saving *s, const struct attn_slot *slot, enum attn_dtype stored, struct attn_err *err)
 {
-    size_t n = s->names.n, i = attn_strings_add(&s->names, slot->name, strlen(slot->name));
+    struct attn_st *st = &s->as.st;
+    size_t n = st->names.n, i = attn_strings_add(&st->names, slot->name, strlen(slot->name));
     struct made *made = attn_grow(s->made, &s->made_room, s->n + 1, sizeof *made);
     s->made = made ? made : s->made;
-    struct attn_st_tensor *t = i == ATTN_STRINGS_NONE ? NULL : attn_grow(s->tensor, &s->room, i + 1, sizeof *t);
-    s->tensor = t ? t : s->tensor;
+    struct attn_st_tensor *t = i == ATTN_STRINGS_NONE ? NULL : attn_grow(st->tensor, &st->room, i + 1, sizeof *t);
+    st->tensor = t ? t : st->tensor;
     if (!made || !t)
         return no_memory(err);
     made[s->n++] = (struct made){*slot, i};
@@ -86,11 +83,11 @@ static int list_parts(struct saving *s, struct attn_err *err)
             rc = add_part(s, &slot, v.type, err);
         else if (slot.required)
             rc = attn_fail(err, ATTN_EFORMAT, "%s: has nothing for '%s', which a directory of family %s must have",
-                           s->m->source.dir, slot.name, s->config.family->name);
+                           s->m->source.path, slot.name, s->config.family->name);
     }
-    for (size_t i = 0; i < s->names.n && !rc; i++) {
-        struct attn_st_tensor *t = &s->tensor[i];
-        t->name = attn_strings_at(&s->names, i, NULL);
+    for (size_t i = 0; i < s->as.st.names.n && !rc; i++) {
+        struct attn_st_tensor *t = &s->as.st.tensor[i];
+        t->name = attn_strings_at(&s->as.st.names, i, NULL);
         t->count = t->shape[0] * (t->ndim > 1 ? t->shape[1] : 1);   /* no more than the file has */
         t->bytes = t->count * (s->o ? attn_st_element(t->dtype) : sizeof(float));
     }
@@ -151,114 +148,54 @@ static int make_numbers(const struct saving *s, size_t tensor, float *to, struct
     return ATTN_OK;
 }
 
-static int make_tensor(void *self, size_t tensor, float *to, struct attn_err *err)
+static int make(const struct attn_recast *r, size_t tensor, float *to, struct attn_err *err)
 {
-    const struct saving *s = self;
-    const struct attn_st_tensor *t = &s->tensor[tensor];
-    int rc = make_numbers(s, tensor, to, err);
-    return rc ? rc : attn_narrow(attn_narrow_find(t->dtype), to, t->count, t->name, err);
+    return make_numbers((const struct saving *)r, tensor, to, err);
 }
 
-/* ---- writing --------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------- */
 
-bool attn_gguf_is_tied(const struct attn_gguf_model *m)
+struct attn_gguf_model attn_gguf_tied(const struct attn_gguf_model *m)
 {
+    struct attn_gguf_model tied = *m;
     const struct attn_st_tensor *embed = attn_gguf_model_tensor(m, "token_embd.weight"),
                                 *output = attn_gguf_model_tensor(m, "output.weight");
-    return embed && output && embed->bytes == output->bytes && !strcmp(embed->dtype, output->dtype) &&
-           !memcmp(embed->data, output->data, embed->bytes) && !attn_gguf_model_tensor(m, "output.bias");
-}
-
-/* The model as it is saved: an output layer that is a copy of the embedding need not be stored. */
-static struct attn_gguf_model tied(const struct attn_model *m)
-{
-    struct attn_gguf_model g = *m->source.gguf;
-    g.tied = attn_gguf_is_tied(&g);
-    return g;
+    tied.tied = embed && output && embed->bytes == output->bytes && !strcmp(embed->dtype, output->dtype) &&
+                !memcmp(embed->data, output->data, embed->bytes) && !attn_gguf_model_tensor(m, "output.bias");
+    return tied;
 }
 
 static int start(struct saving *s, struct attn_err *err)
 {
-    struct attn_gguf_model g = tied(s->m);
-    char *text = NULL;
-    size_t len = 0;
-    int rc = attn_gguf_model_text(&g, "config.json", &text, &len, err);
+    struct attn_map map = {0};
+    int rc = attn_source_saved(&s->m->source, "config.json", SIZE_MAX, &map, err);
     if (!rc)
-        rc = attn_config_read(&s->config, text, len, "config.json", err);
-    free(text);
+        rc = attn_config_read(&s->config, (const char *)map.data, map.len, "config.json", err);
+    attn_map_close(&map);
     return rc ? rc : list_parts(s, err);
 }
 
-static void finish(struct saving *s)
+static void finish(struct attn_recast *r)
 {
+    struct saving *s = (struct saving *)r;
     attn_config_free(&s->config);
-    attn_strings_free(&s->names);
-    free(s->tensor);
+    attn_strings_free(&r->st.names);
+    free(r->st.tensor);
     free(s->made);
+    free(s);
 }
 
-int attn_gguf_save_weights(struct attn_out *out, const struct attn_model *m, const struct attn_save_opts *o,
-                           size_t *tensors, struct attn_err *err)
+int attn_gguf_recast(struct attn_recast **out, const struct attn_model *m, const struct attn_save_opts *o,
+                     struct attn_err *err)
 {
-    struct saving s = {.m = m, .o = o};
-    int rc = start(&s, err);
-    if (!rc)
-        rc = attn_save_made(out, s.tensor, s.names.n, &(struct attn_save_maker){make_tensor, &s}, o, err);
-    *tensors = s.names.n;
-    finish(&s);
-    return rc;
-}
-
-/* ---- looking at them without writing --------------------------------------------------- */
-
-struct attn_gguf_view { struct saving of; struct attn_st st; };
-
-int attn_gguf_view_new(struct attn_gguf_view **out, const struct attn_model *m, struct attn_err *err)
-{
-    struct attn_gguf_view *v = calloc(1, sizeof *v);
-    if (!v)
+    struct saving *s = calloc(1, sizeof *s);
+    if (!s)
         return no_memory(err);
-    v->of.m = m;
-    int rc = start(&v->of, err);
-    v->st = (struct attn_st){.names = v->of.names, .tensor = v->of.tensor};
+    *s = (struct saving){.as = {.make = make, .free = finish}, .m = m, .o = o};
+    int rc = start(s, err);
     if (rc)
-        attn_gguf_view_free(v);
+        finish(&s->as);
     else
-        *out = v;
-    return rc;
-}
-
-void attn_gguf_view_free(struct attn_gguf_view *v)
-{
-    if (v)
-        finish(&v->of);
-    free(v);
-}
-
-struct attn_st *attn_gguf_view_tensors(struct attn_gguf_view *v) { return &v->st; }
-
-int attn_gguf_view_make(const struct attn_gguf_view *v, size_t i, float *to, struct attn_err *err)
-{
-    return make_numbers(&v->of, i, to, err);
-}
-
-/* ---- the files beside them ------------------------------------------------------------- */
-
-/* tokenizer.json says all that tokenizer.model does. */
-bool attn_gguf_saves(const struct attn_model *m, const char *file)
-{
-    return !strcmp(file, "tokenizer.json") ? attn_gguf_has_tokenizer(m->source.gguf) :
-           strcmp(file, "tokenizer.model") && attn_gguf_model_has(m->source.gguf, file);
-}
-
-int attn_gguf_save_file(struct attn_out *out, const struct attn_model *m, const char *file, struct attn_err *err)
-{
-    struct attn_gguf_model g = tied(m);
-    char *text = NULL;
-    size_t len = 0;
-    int rc = attn_gguf_model_text(&g, file, &text, &len, err);
-    if (!rc)
-        attn_out_write(out, text, len);
-    free(text);
+        *out = &s->as;
     return rc;
 }

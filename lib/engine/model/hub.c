@@ -10,14 +10,9 @@
 #include "base/format.h"
 #include "base/map.h"
 #include "base/strings.h"
+#include "model/container.h"
 
 static const char models[] = "models--";
-
-static bool is_directory(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
 
 static char *below(const char *variable, const char *rest)
 {
@@ -51,7 +46,7 @@ char *attn_hub_find(const char *name)
     free(root);
     if (n < 0)
         return NULL;
-    if (is_directory(path))
+    if (attn_directory_is(path))
         return path;
     free(path);
     return NULL;
@@ -120,7 +115,7 @@ int attn_hub_enter(char **path, bool *inside, struct attn_err *err)
     *inside = false;
     if (attn_asprintf(&base, "%s/snapshots", *path) < 0)
         return attn_no_memory(err, NULL, "for a path");
-    int n = is_directory(base) ? scandir(base, &entry, is_shown, alphasort) : -1;
+    int n = attn_directory_is(base) ? scandir(base, &entry, is_shown, alphasort) : -1;
     *inside = n >= 0;
     if (n == 0)
         rc = attn_fail(err, ATTN_EIO, "%s: is a directory of Hugging Face's cache without a snapshot: download the "

@@ -1,15 +1,25 @@
-#include "model/mlx.h"
-
+/* mlx.c - directories that MLX has quantised: matrices of 2, 4 or 8 bits, in groups of 32, 64 or 128 numbers.
+ *
+ * config.json has "quantization": {"group_size": 64, "bits": 4}, and members named like a module with numbers of their
+ * own, or false.  X.weight is U32 [out, in bits / 32], the first number in the lowest bits; X.scales and X.biases are
+ * [out, in / group]: w = scale q + bias.  Such a matrix becomes float32 when the weights are opened: for 4 bits, eight
+ * times the bytes that it has in the file.  config.json is seen without what says that it is quantised. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/tree.h"
 #include "compute/vec.h"
-#include "model/source.h"
+#include "model/container.h"
+#include "model/shards.h"
 
 enum { VALUES_MAX = 1 << 16, NAME = 256, WORD = 32, GROUP_MAX = 128 };
+extern const struct attn_container attn_container_mlx;
+
+/* config.json without rules, and the rules: how matrices are stored. */
+struct mlx { char *config; cJSON *rules; };
 
 /* ---- config.json ----------------------------------------------------------------------- */
 
@@ -20,18 +30,33 @@ static bool is_mlx(const cJSON *root)
     return cJSON_IsObject(q) && !attn_tree_member(copy, "quant_method");
 }
 
-static int take_config(struct attn_course *c, cJSON *root, struct attn_err *err)
+static void close_mlx(void *of)
+{
+    struct mlx *x = of;
+    cJSON_Delete(x->rules);
+    free(x->config);
+    free(x);
+}
+
+static int take_config(struct mlx *x, cJSON *root, const char *path, struct attn_err *err)
 {
     const cJSON *mode = attn_tree_member(attn_tree_member(root, "quantization"), "mode");
     char found[ATTN_TREE_SHOWN];
     if (mode && !(cJSON_IsString(mode) && !strcmp(mode->valuestring, "affine")))
         return attn_fail(err, ATTN_EFORMAT, "%s: the weights are quantised by MLX with \"mode\" %s, expected "
-                                            "\"affine\": take the model that they were made from", c->path,
+                                            "\"affine\": take the model that they were made from", path,
                          attn_tree_show(mode, found));
     cJSON_Delete(cJSON_DetachItemFromObjectCaseSensitive(root, "quantization_config"));
-    c->rules = cJSON_DetachItemFromObjectCaseSensitive(root, "quantization");
-    char *text = cJSON_Print(root);
-    return attn_course_add(c, "config.json", text, text ? strlen(text) : 0, err);
+    x->rules = cJSON_DetachItemFromObjectCaseSensitive(root, "quantization");
+    x->config = cJSON_Print(root);
+    return x->config ? ATTN_OK : attn_no_memory(err, path, "for its config.json");
+}
+
+static int take(struct attn_source *s, cJSON *root, const char *path, struct attn_err *err)
+{
+    struct mlx *x = calloc(1, sizeof *x);
+    int rc = x ? attn_source_is(s, &attn_container_mlx, x, NULL, false, err) : attn_no_memory(err, path, "to open it");
+    return rc ? rc : take_config(x, root, path, err);
 }
 
 /* Most files say nothing of it, which a look at the text tells. */
@@ -41,29 +66,32 @@ static bool may_be_mlx(const struct attn_map *m)
     return memmem(m->data, m->len, key, sizeof key - 1);
 }
 
-int attn_mlx_open(struct attn_course **out, const char *dir, const char *path, struct attn_err *err)
+/* What keeps its config.json from being read, whoever reads it will say. */
+static int enter(struct attn_source *s, bool weights, const struct attn_lacking *given, struct attn_err *err)
 {
-    struct attn_map map;
-    struct attn_err why = {0};
+    struct attn_map map = {0};
+    struct attn_err unseen = {0}, why = {0};
     cJSON *root = NULL;
-    *out = NULL;
-    if (attn_map_open_found(&map, path, ATTN_CONFIG_LIMIT, ATTN_LINKS_FOLLOWED, &why))
-        return ATTN_OK;                 /* whoever reads it says what is wrong with it */
-    int rc = ATTN_OK;
-    if (may_be_mlx(&map) && !attn_tree_read(&root, (const char *)map.data, map.len, path, VALUES_MAX, &why) &&
-        is_mlx(root)) {
-        struct attn_course *c = calloc(1, sizeof *c);
-        if (c)
-            *c = (struct attn_course){.path = strdup(path), .dir = strdup(dir), .directory = true};
-        rc = c && c->path && c->dir ? take_config(c, root, err) : attn_no_memory(err, path, "to open it");
-        if (rc)
-            attn_course_close(c);
-        else
-            *out = c;
-    }
+    char *path = weights ? attn_directory_path(s, "config.json") : NULL;
+    int rc = weights && !path ? attn_no_memory(err, NULL, "for a path") : ATTN_OK;
+    (void)given;
+    if (path && !attn_map_open_found(&map, path, ATTN_CONFIG_LIMIT, ATTN_LINKS_FOLLOWED, &unseen) &&
+        may_be_mlx(&map) && !attn_tree_read(&root, (const char *)map.data, map.len, path, VALUES_MAX, &why) &&
+        is_mlx(root))
+        rc = take(s, root, path, err);
     cJSON_Delete(root);
     attn_map_close(&map);
+    free(path);
     return why.code == ATTN_ENOMEM ? attn_fail_as(err, &why) : rc;
+}
+
+static int read_file(const struct attn_source *s, const char *file, size_t limit, struct attn_map *out,
+                     struct attn_err *err)
+{
+    const struct mlx *x = s->of;
+    if (strcmp(file, "config.json"))
+        return attn_directory_read(s, file, limit, out, err);
+    return attn_map_copy(out, x->config, strlen(x->config)) ? ATTN_OK : attn_no_memory(err, NULL, "for a path");
 }
 
 /* ---- one matrix ------------------------------------------------------------------------ */
@@ -206,12 +234,18 @@ static int decode(const struct matrix *m, float *to, struct attn_err *err)
 
 /* ---- the tensors of a file ------------------------------------------------------------- */
 
-static int add_matrix(struct attn_st *st, struct matrix *m, const struct attn_shards *all, const struct attn_course *c,
+static int add(struct attn_st *st, const char *name, const struct attn_st_tensor *t, const struct attn_shard *in,
+               struct attn_err *err)
+{
+    return attn_st_add(st, name, t) ? ATTN_OK : attn_no_memory(err, in->path, "for the list of its tensors");
+}
+
+static int add_matrix(struct attn_st *st, struct matrix *m, const struct attn_shards *all, const struct mlx *x,
                       struct attn_err *err)
 {
     m->scales = sibling(all, m->q->name, ".scales");
     m->biases = sibling(all, m->q->name, ".biases");
-    int rc = read_rule(m, c->rules, err);
+    int rc = read_rule(m, x->rules, err);
     if (!rc)
         rc = check_shapes(m, err);
     if (rc)
@@ -220,16 +254,17 @@ static int add_matrix(struct attn_st *st, struct matrix *m, const struct attn_sh
     if (!attn_st_elements(t.shape, 2, sizeof(float), &t.count))
         return refuse(m, "but decoded it has more bytes than 64 bits can count", err);
     t.bytes = t.count * sizeof(float);
-    float *x = attn_st_keep(st, t.bytes);
-    if (!x)
+    float *to = attn_st_keep(st, t.bytes);
+    if (!to)
         return attn_no_memory(err, m->in->path, "to decode '%s' into %zu bytes", m->q->name, t.bytes);
-    t.data = (const unsigned char *)x;
-    rc = decode(m, x, err);
-    return rc ? rc : attn_course_tensor(c, st, m->q->name, &t, err);
+    t.data = (const unsigned char *)to;
+    rc = decode(m, to, err);
+    return rc ? rc : add(st, m->q->name, &t, m->in, err);
 }
 
-int attn_mlx_decode(struct attn_st **out, const struct attn_shards *all, size_t i, const struct attn_course *c,
-                    struct attn_err *err)
+/* The tensors of file i of `all` with matrices decoded. */
+static int decode_file(struct attn_st **out, const struct attn_shards *all, size_t i, const struct mlx *x,
+                       struct attn_err *err)
 {
     const struct attn_shard *in = &all->shard[i];
     struct attn_st *st = calloc(1, sizeof *st);
@@ -238,9 +273,9 @@ int attn_mlx_decode(struct attn_st **out, const struct attn_shards *all, size_t 
         const struct attn_st_tensor *t = attn_st_at(in->st, k);
         struct matrix m = {.in = in, .q = t};
         if (is_quantised(all, t))
-            rc = add_matrix(st, &m, all, c, err);
+            rc = add_matrix(st, &m, all, x, err);
         else if (!is_part(all, t))
-            rc = attn_course_tensor(c, st, t->name, t, err);
+            rc = add(st, t->name, t, in, err);
     }
     if (rc) {
         attn_st_close(st);
@@ -252,3 +287,42 @@ int attn_mlx_decode(struct attn_st **out, const struct attn_shards *all, size_t 
     *out = st;
     return ATTN_OK;
 }
+
+/* Counts and names the tensors anew. */
+static int recount(struct attn_shards *s, struct attn_err *err)
+{
+    struct attn_strings twice = {0};
+    int rc = ATTN_OK;
+    attn_strings_clear(&s->names);
+    s->tensors = 0;
+    for (size_t i = 0; i < s->n && !rc; i++)
+        rc = attn_shards_count(s, &s->shard[i], s->n > 1, &twice, err);
+    attn_strings_free(&twice);
+    return rc;
+}
+
+/* Puts decoded matrices in the place of quantised ones, whose parts may be in any of the files. */
+static int decode_all(struct attn_shards *s, const struct mlx *x, struct attn_err *err)
+{
+    struct attn_st **st = calloc(s->n + 1, sizeof *st);
+    int rc = st ? ATTN_OK : attn_no_memory(err, NULL, "for the list of weight files");
+    for (size_t i = 0; i < s->n && !rc; i++)
+        rc = decode_file(&st[i], s, i, x, err);
+    for (size_t i = 0; st && i < s->n; i++) {
+        attn_st_close(rc ? st[i] : s->shard[i].st);
+        s->shard[i].st = rc ? s->shard[i].st : st[i];
+    }
+    free(st);
+    return rc ? rc : recount(s, err);
+}
+
+static int open_tensors(struct attn_shards *out, const struct attn_source *s, struct attn_err *err)
+{
+    int rc = attn_shards_of_directory(out, s, err);
+    return rc ? rc : decode_all(out, s->of, err);
+}
+
+const struct attn_container attn_container_mlx = {
+    .name = "mlx", .what = "is a directory", .says = "whose config.json says", .config = "config.json",
+    .enter = enter, .close = close_mlx, .path = attn_directory_path, .has = attn_directory_has, .read = read_file,
+    .tensors = open_tensors};

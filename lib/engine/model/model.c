@@ -14,8 +14,8 @@
 #include "base/stack_left.h"
 #include "compute/position.h"
 #include "compute/vec.h"
+#include "model/container.h"
 #include "model/family.h"
-#include "model/gguf_model.h"
 #include "model/hints.h"
 #include "model/nearest.h"
 
@@ -86,8 +86,8 @@ static int read_config(struct attn_model *m, struct attn_err *err)
     const struct attn_tensor_names names = {tensor_name, &weights};
     rc = attn_config_read_named(&m->config, (const char *)m->config_map.data, m->config_map.len, path, &names, err);
     attn_shards_close(&weights.shards);
-    if (!rc && m->source.gguf)
-        attn_gguf_family(m->source.gguf, &m->config);
+    if (!rc && m->source.kind->family)
+        m->source.kind->family(&m->source, &m->config);
     if (!rc && m->config.doubt && attn_asprintf(&m->warning, "%s: %s", path, m->config.doubt) < 0)
         m->warning = NULL;
     free(path);
@@ -135,7 +135,7 @@ int attn_model_open_with(struct attn_model **out, const char *name, const struct
     struct attn_model *m = calloc(1, sizeof *m);
     if (!m)
         return attn_no_memory(err, NULL, "for a model");
-    rc = attn_source_find_with(&m->source, name, given, err);
+    rc = attn_source_find(&m->source, name, given, err);
     if (!rc)
         rc = read_config(m, err);
     if (!rc)
@@ -143,8 +143,7 @@ int attn_model_open_with(struct attn_model **out, const char *name, const struct
     if (!rc)
         rc = open_weights(m, err);
     if (!rc && attn_model_is_small(m)) {
-        /* the test `builtin_weights_are_finite` looks at those */
-        rc = m->source.builtin ? ATTN_OK : attn_model_check(m, err);
+        rc = m->source.kind->tested ? ATTN_OK : attn_model_check(m, err);
         m->checked = true;
     }
     if (rc) {
@@ -190,6 +189,12 @@ const char *attn_model_family(const struct attn_model *m)
 const struct attn_assumed *attn_model_assumed(const struct attn_model *m, size_t *n)
 {
     return attn_source_assumed(&m->source, n);
+}
+
+int attn_model_metadata(struct attn_metadata *out, const struct attn_model *m, size_t i, struct attn_err *err)
+{
+    *out = (struct attn_metadata){0};
+    return m->source.kind->metadata ? m->source.kind->metadata(out, &m->source, i, err) : ATTN_OK;
 }
 
 const char *attn_model_warning(const struct attn_model *m)
@@ -372,7 +377,7 @@ int attn_model_digest(const struct attn_model *m, bool full, char out[80], struc
         return ATTN_OK;
     }
     attn_sha256_start(&h);
-    const bool apart = !m->source.gguf;                             /* a GGUF file's header has it all */
+    const bool apart = !m->source.kind->whole;                      /* else its header has it all */
     if (apart) {
         add_name(&h, "config.json", m->config_map.len);
         attn_sha256_add(&h, m->config_map.data, m->config_map.len);

@@ -53,19 +53,6 @@ struct attn_save_opts;
 /* attn_model_save into a directory that the caller holds (save.c). */
 int attn_model_save_held(const struct attn_model *m, const char *dir, const struct attn_save_opts *o, size_t *tensors,
                          struct attn_err *err);
-struct attn_out;
-struct attn_st_tensor;
-/* Writes tensors, data apart, whose bytes are made one after the other.  make: tensor i, in memory that has room for
- * its numbers in float32. */
-struct attn_save_maker { int (*make)(void *self, size_t i, float *to, struct attn_err *err); void *self; };
-int attn_save_made(struct attn_out *out, const struct attn_st_tensor *t, size_t n, const struct attn_save_maker *by,
-                   const struct attn_save_opts *o, struct attn_err *err);
-/* Writes the weights of a GGUF model as its family stores them (gguf_save.c). */
-int attn_gguf_save_weights(struct attn_out *out, const struct attn_model *m, const struct attn_save_opts *o,
-                           size_t *tensors, struct attn_err *err);
-/* Writes a file of a GGUF model's directory, such as config.json, made of the metadata. */
-int attn_gguf_save_file(struct attn_out *out, const struct attn_model *m, const char *file, struct attn_err *err);
-bool attn_gguf_saves(const struct attn_model *m, const char *file);
 
 /* Fails if the model does not have one of the ids; the error names the first. */
 int attn_model_check_ids(const struct attn_model *m, const int32_t *ids, size_t n, struct attn_err *err);

@@ -11,6 +11,7 @@
 #include "base/size.h"
 #include "compute/vec.h"
 #include "io/safetensors.h"
+#include "model/container.h"
 #include "model/model.h"
 
 /* Copied as they are, where the model has them.  In a directory that keeps another model's, they would be misread. */
@@ -21,11 +22,6 @@ static const char *const copied[] = {"config.json", "vocab.json", "merges.txt", 
 enum { COPIED = sizeof copied / sizeof *copied };
 
 static const char weights_file[] = "model.safetensors";
-
-static bool has_file(const struct attn_model *m, const char *file)
-{
-    return m->source.gguf ? attn_gguf_saves(m, file) : attn_source_has(&m->source, file);
-}
 
 static int check_there(const struct attn_model *m, const char *dir, bool replace, struct attn_err *err)
 {
@@ -38,7 +34,7 @@ static int check_there(const struct attn_model *m, const char *dir, bool replace
         if (!attn_folder_has(dir, copied[i]))
             continue;
         found = copied[i];
-        if (replace && !has_file(m, found))
+        if (replace && !attn_source_saves(&m->source, found))
             return attn_fail(err, ATTN_EUSAGE, "%s: there is %s, which model %s lacks: the two would not belong "
                                                "together; remove it first", dir, found, m->source.name);
     }
@@ -79,18 +75,26 @@ static int in_order(const void *a, const void *b)
     return x_size != y_size ? (x_size > y_size ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-static int write_each(struct attn_out *out, const struct attn_st_tensor *t, const struct attn_st_tensor **order,
-                      size_t n, const struct attn_save_maker *by, const struct attn_save_opts *o,
-                      struct attn_err *err)
+/* What comes as float32 is written in the type of the tensor. */
+static int make(const struct attn_recast *r, size_t i, float *to, struct attn_err *err)
+{
+    const struct attn_st_tensor *t = &r->st.tensor[i];
+    const struct attn_narrow *type = attn_narrow_find(t->dtype);
+    int rc = r->make(r, i, to, err);
+    return rc || !type ? rc : attn_narrow(type, to, t->count, t->name, err);
+}
+
+static int write_each(struct attn_out *out, const struct attn_st_tensor **order,
+                      size_t n, const struct attn_recast *r, const struct attn_save_opts *o, struct attn_err *err)
 {
     uint64_t done = 0, all = 0;
     int rc = ATTN_OK;
     for (size_t i = 0; i < n; i++)
-        all += t[i].bytes;
+        all += order[i]->bytes;
     for (size_t i = 0; i < n && !rc; i++) {
         size_t numbers = order[i]->count * sizeof(float);
         float *x = calloc(1, larger(numbers, order[i]->bytes) + 1);
-        rc = x ? by->make(by->self, (size_t)(order[i] - t), x, err) :
+        rc = x ? make(r, (size_t)(order[i] - r->st.tensor), x, err) :
              attn_no_memory(err, NULL, "for tensor '%s'", order[i]->name);
         if (!rc)
             attn_out_write(out, x, order[i]->bytes);
@@ -102,14 +106,14 @@ static int write_each(struct attn_out *out, const struct attn_st_tensor *t, cons
     return rc;
 }
 
-int attn_save_made(struct attn_out *out, const struct attn_st_tensor *t, size_t n, const struct attn_save_maker *by,
-                   const struct attn_save_opts *o, struct attn_err *err)
+static int write_made(struct attn_out *out, const struct attn_recast *r, size_t n, const struct attn_save_opts *o,
+                      struct attn_err *err)
 {
     const struct attn_st_tensor **order = calloc(n + 1, sizeof *order);
     struct attn_st_tensor *header = calloc(n + 1, sizeof *header);
     int rc = order && header ? ATTN_OK : attn_no_memory(err, NULL, "for a list of %zu tensors", n);
     for (size_t i = 0; i < n && !rc; i++)
-        order[i] = &t[i];
+        order[i] = &r->st.tensor[i];
     if (!rc && n)
         qsort(order, n, sizeof *order, in_order);
     for (size_t i = 0; i < n && !rc; i++)
@@ -117,19 +121,18 @@ int attn_save_made(struct attn_out *out, const struct attn_st_tensor *t, size_t 
     if (!rc)
         rc = attn_st_write_header(out, header, n, err);
     if (!rc)
-        rc = write_each(out, t, order, n, by, o, err);
+        rc = write_each(out, order, n, r, o, err);
     free(order);
     free(header);
     return rc;
 }
 
 /* Tensors in another type than they are stored in. */
-struct retyping { const struct attn_st_tensor *from; struct attn_st_tensor *to; };
+struct retyping { struct attn_recast as; const struct attn_st_tensor *from; };
 
-static int retype(void *self, size_t i, float *to, struct attn_err *err)
+static int retype(const struct attn_recast *r, size_t i, float *to, struct attn_err *err)
 {
-    const struct retyping *r = self;
-    const struct attn_st_tensor *t = &r->from[i];
+    const struct attn_st_tensor *t = &((const struct retyping *)r)->from[i];
     enum attn_dtype type;
     if (!attn_dtype_named(t->dtype, &type)) {           /* a mask of whole numbers, say */
         memcpy(to, t->data, t->bytes);
@@ -141,24 +144,24 @@ static int retype(void *self, size_t i, float *to, struct attn_err *err)
     memcpy(aligned, t->data, t->bytes);
     attn_vec_widen(to, aligned, type, 0, t->count);
     free(aligned);
-    return attn_narrow(attn_narrow_find(r->to[i].dtype), to, t->count, t->name, err);
+    return ATTN_OK;
 }
 
 static int write_retyped(struct attn_out *out, const struct attn_st_tensor *list, size_t n,
                          const struct attn_save_opts *o, struct attn_err *err)
 {
-    struct retyping r = {list, calloc(n + 1, sizeof *r.to)};
+    struct attn_st_tensor *to = calloc(n + 1, sizeof *to);
+    struct retyping r = {{.st.tensor = to, .make = retype}, list};
     enum attn_dtype type;
-    for (size_t i = 0; r.to && i < n; i++) {
-        r.to[i] = list[i];
+    for (size_t i = 0; to && i < n; i++) {
+        to[i] = list[i];
         if (!attn_dtype_named(list[i].dtype, &type))
             continue;
-        r.to[i].dtype = o->dtype;
-        r.to[i].bytes = list[i].count * attn_st_element(o->dtype);
+        to[i].dtype = o->dtype;
+        to[i].bytes = list[i].count * attn_st_element(o->dtype);
     }
-    int rc = r.to ? attn_save_made(out, r.to, n, &(struct attn_save_maker){retype, &r}, o, err) :
-             attn_no_memory(err, NULL, "for a list of %zu tensors", n);
-    free(r.to);
+    int rc = to ? write_made(out, &r.as, n, o, err) : attn_no_memory(err, NULL, "for a list of %zu tensors", n);
+    free(to);
     return rc;
 }
 
@@ -169,11 +172,24 @@ static int write_list(struct attn_out *out, const struct attn_st_tensor *list, s
     return o->dtype ? write_retyped(out, list, n, o, err) : attn_st_write_telling(out, list, n, &progress, err);
 }
 
+static int write_recast(struct attn_out *out, const struct attn_model *m, const struct attn_save_opts *o,
+                        size_t *tensors, struct attn_err *err)
+{
+    struct attn_recast *r = NULL;
+    int rc = m->source.kind->recast(&r, m, o, err);
+    if (rc)
+        return rc;
+    *tensors = r->st.names.n;
+    rc = write_made(out, r, *tensors, o, err);
+    r->free(r);
+    return rc;
+}
+
 static int write_weights(struct attn_out *out, const struct attn_model *m, const struct attn_save_opts *o,
                          size_t *tensors, struct attn_err *err)
 {
-    if (m->source.gguf)
-        return attn_gguf_save_weights(out, m, o, tensors, err);
+    if (m->source.kind->recast)
+        return write_recast(out, m, o, tensors, err);
     struct attn_st_tensor *list = calloc(m->weights.tensors + 1, sizeof *list);
     bool *used = calloc(m->weights.tensors + 1, sizeof *used);
     int rc = ATTN_OK;
@@ -186,22 +202,13 @@ static int write_weights(struct attn_out *out, const struct attn_model *m, const
     return rc;
 }
 
-static int make_file(struct attn_out **out, const struct attn_model *m, const char *dir, const char *file,
-                     struct attn_err *err)
-{
-    int rc = attn_folder_open(out, dir, file, err);
-    return rc ? rc : attn_gguf_save_file(*out, m, file, err);
-}
-
 static int copy_file(struct attn_out **out, const struct attn_model *m, const char *dir, const char *file,
                      struct attn_err *err)
 {
     struct attn_map map;
-    if (!has_file(m, file))
+    if (!attn_source_saves(&m->source, file))
         return ATTN_OK;
-    if (m->source.gguf)
-        return make_file(out, m, dir, file, err);
-    int rc = attn_source_open(&m->source, file, SIZE_MAX, &map, err);
+    int rc = attn_source_saved(&m->source, file, SIZE_MAX, &map, err);
     if (rc)
         return rc;
     rc = attn_folder_open(out, dir, file, err);

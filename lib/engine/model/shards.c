@@ -9,10 +9,8 @@
 #include "base/tree.h"
 #include "io/safetensors.h"
 #include "io/torch.h"
-#include "model/course.h"
-#include "model/gguf_model.h"
+#include "model/container.h"
 #include "model/hints.h"
-#include "model/mlx.h"
 
 /* ---- the index ------------------------------------------------------------------------- */
 
@@ -157,6 +155,14 @@ static bool note_names(struct attn_shards *s, const struct attn_shard *sh, struc
     return true;
 }
 
+int attn_shards_count(struct attn_shards *s, struct attn_shard *sh, bool several, struct attn_strings *twice,
+                      struct attn_err *err)
+{
+    sh->before = s->tensors;
+    s->tensors += attn_st_count(sh->st);
+    return !several || note_names(s, sh, twice) ? ATTN_OK : no_memory(err);
+}
+
 /* twice: becomes the names of tensors that are in several files. */
 static int open_files(struct attn_shards *out, const struct attn_source *s, const struct format *f,
                       const char *const *file, size_t n, struct attn_strings *twice, struct attn_err *err)
@@ -168,10 +174,8 @@ static int open_files(struct attn_shards *out, const struct attn_source *s, cons
     for (; out->n < n && !rc; out->n++) {
         struct attn_shard *sh = &out->shard[out->n];
         rc = open_shard(sh, s, f, file[out->n], err);
-        if (!rc && n > 1 && !note_names(out, sh, twice))
-            rc = no_memory(err);
-        sh->before = out->tensors;
-        out->tensors += rc ? 0 : attn_st_count(sh->st);
+        if (!rc)
+            rc = attn_shards_count(out, sh, n > 1, twice, err);
         out->bytes += sh->map.len;
     }
     return rc;
@@ -254,48 +258,7 @@ static int open_index(struct attn_shards *out, const struct attn_source *s, cons
     return rc;
 }
 
-/* The files of a GGUF model are open already. */
-static int borrow(struct attn_shards *out, const struct attn_gguf_model *m, struct attn_err *err)
-{
-    struct attn_strings twice = {0};
-    int rc = ATTN_OK;
-    out->lent = true;
-    out->shard = calloc(m->n, sizeof *out->shard);
-    if (!out->shard)
-        return no_memory(err);
-    for (; out->n < m->n && !rc; out->n++) {
-        const struct attn_gguf_part *p = &m->part[out->n];
-        struct attn_shard *sh = &out->shard[out->n];
-        *sh = (struct attn_shard){p->map, p->of->st, p->path, out->tensors};
-        out->tensors += attn_st_count(sh->st);
-        out->bytes += sh->map.len;
-        if (m->n > 1 && !note_names(out, sh, &twice))
-            rc = no_memory(err);
-        if (!rc && twice.n)
-            rc = attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is here and in a file before it, expected it once",
-                           sh->path, attn_strings_at(&twice, 0, NULL));
-    }
-    attn_strings_free(&twice);
-    return rc;
-}
-
-/* The file of a course is one shard, whose bytes belong to the source. */
-static int open_course(struct attn_shards *out, const struct attn_source *s, struct attn_err *err)
-{
-    out->shard = calloc(1, sizeof *out->shard);
-    if (!out->shard)
-        return no_memory(err);
-    struct attn_shard *sh = out->shard;
-    sh->map = (struct attn_map){.data = s->course->map.data, .len = s->course->map.len};
-    sh->path = strdup(s->course->path);
-    out->n = 1;
-    int rc = sh->path ? attn_course_weights(&sh->st, s->course, err) : no_memory(err);
-    out->tensors = rc ? 0 : attn_st_count(sh->st);
-    out->bytes = sh->map.len;
-    return rc;
-}
-
-static int open_directory(struct attn_shards *out, const struct attn_source *s, struct attn_err *err)
+int attn_shards_of_directory(struct attn_shards *out, const struct attn_source *s, struct attn_err *err)
 {
     for (const struct format *f = formats; f < formats + FORMATS; f++) {
         if (attn_source_has(s, f->single))
@@ -306,51 +269,15 @@ static int open_directory(struct attn_shards *out, const struct attn_source *s, 
     return attn_hint_no_weights(s, err);
 }
 
-/* Counts and names the tensors anew. */
-static int recount(struct attn_shards *s, struct attn_err *err)
-{
-    struct attn_strings twice = {0};
-    int rc = ATTN_OK;
-    attn_strings_clear(&s->names);
-    s->tensors = 0;
-    for (size_t i = 0; i < s->n && !rc; i++) {
-        s->shard[i].before = s->tensors;
-        s->tensors += attn_st_count(s->shard[i].st);
-        rc = s->n == 1 || note_names(s, &s->shard[i], &twice) ? ATTN_OK : no_memory(err);
-    }
-    attn_strings_free(&twice);
-    return rc;
-}
-
-/* Puts decoded matrices in the place of quantised ones, whose parts may be in any of the files. */
-static int decode(struct attn_shards *s, const struct attn_course *c, struct attn_err *err)
-{
-    struct attn_st **st = calloc(s->n + 1, sizeof *st);
-    int rc = st ? ATTN_OK : no_memory(err);
-    for (size_t i = 0; i < s->n && !rc; i++)
-        rc = attn_mlx_decode(&st[i], s, i, c, err);
-    for (size_t i = 0; st && i < s->n; i++) {
-        attn_st_close(rc ? st[i] : s->shard[i].st);
-        s->shard[i].st = rc ? s->shard[i].st : st[i];
-    }
-    free(st);
-    return rc ? rc : recount(s, err);
-}
-
 int attn_shards_open(struct attn_shards *out, const struct attn_source *s, struct attn_err *err)
 {
     *out = (struct attn_shards){0};
-    if (s->gguf)
-        return borrow(out, s->gguf, err);
-    if (s->course && !s->course->directory)
-        return open_course(out, s, err);
-    int rc = open_directory(out, s, err);
-    return rc || !s->course ? rc : decode(out, s->course, err);
+    return s->kind->tensors(out, s, err);
 }
 
 bool attn_shards_there(const struct attn_source *s)
 {
-    if (s->gguf)
+    if (s->kind->whole)
         return true;
     for (const struct format *f = formats; f < formats + FORMATS; f++)
         if (attn_source_has(s, f->single) || attn_source_has(s, f->index))

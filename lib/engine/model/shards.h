@@ -1,5 +1,5 @@
 /* shards.h - a model's weights: model.safetensors, or the files that model.safetensors.index.json lists; where neither
- * is, pytorch_model.bin or the files of its index; or the files of a GGUF model.
+ * is, pytorch_model.bin or the files of its index; or what another container has.
  *
  * The index is an allow-list: its file names are plain names in the same directory.  A tensor may be in another of them
  * than it is said to be in, or not be mentioned, but it must not be in two. */
@@ -19,13 +19,19 @@ struct attn_shards {
     struct attn_strings names;          /* where there are several files: those of all tensors, in their order.  None is
                                          * there twice, so that the number of a name is that of its tensor */
     size_t bytes;                       /* of all files */
-    bool lent;                          /* maps and tensors are the source's, a GGUF model's */
+    bool lent;                          /* maps and tensors are the source's */
     const char *index;                  /* the name of the index; NULL: it is one file */
     struct attn_absent { char *tensor; size_t file; } *absent; size_t n_absent;     /* tensors that the index lists and
                                          * no file has; owned */
 };
 
 int attn_shards_open(struct attn_shards *out, const struct attn_source *s, struct attn_err *err);
+/* For containers: the files of a directory. */
+int attn_shards_of_directory(struct attn_shards *out, const struct attn_source *s, struct attn_err *err);
+/* ... Counts in the tensors of a file and, where there are several files, notes their names.  twice: gets those that a
+ * file before it has. */
+int attn_shards_count(struct attn_shards *s, struct attn_shard *sh, bool several, struct attn_strings *twice,
+                      struct attn_err *err);
 /* One file of weights that a user named; torch.save's is told by its first bytes. */
 int attn_shards_open_file(struct attn_shards *out, const char *path, struct attn_err *err);
 void attn_shards_close(struct attn_shards *s);                      /* zeroed is fine */

@@ -1,9 +1,8 @@
-/* source.h - where a model's files come from: a directory, a GGUF file, or the program itself.
+/* source.h - where a model's files come from, found by its name.
  *
- * A name with a slash is a directory, or a GGUF file.  Any other is looked up among the models built in, in the
- * directories of ATTN_MODEL_PATH, among the installed ones, and as ./NAME.  What is not there, with or without a slash,
- * may be in Hugging Face's cache (hub.h).  The file of a course, or the one in a directory that has no other weights,
- * is seen as the directory that it would be (course.h). */
+ * A name with a slash is a directory, or a file.  Any other is looked up among the models built in, in the directories
+ * of ATTN_MODEL_PATH, among the installed ones, and as ./NAME.  What is not there, with or without a slash, may be in
+ * Hugging Face's cache (hub.h).  Whatever is found is seen as a directory of Hugging Face's form (container.h). */
 #ifndef ATTN_MODEL_SOURCE_H
 #define ATTN_MODEL_SOURCE_H
 
@@ -11,33 +10,28 @@
 
 enum { ATTN_CONFIG_LIMIT = 1 << 20 };    /* most bytes of a config.json, which usually has a page of text */
 
-struct attn_gguf_model;
+struct attn_assumptions;
 struct attn_lacking;
-struct attn_course;                     /* a file that a course's program wrote (course.h) */
-struct attn_builtin;                    /* a model whose files are embedded in the program */
 struct attn_source {
+    const struct attn_container *kind;  /* NULL: nothing was found */
+    void *of;                           /* what the kind knows of it */
     char *name;                         /* the last component of its path, or its built-in name */
-    char *dir;                          /* NULL: built in */
-    const struct attn_builtin *builtin;
-    struct attn_gguf_model *gguf;       /* NULL or a GGUF model: its metadata makes the files, and dir is its path */
-    struct attn_course *course;         /* NULL: it is a directory; dir is then that of the file */
+    char *dir;                          /* where its files lie; NULL: in no directory */
+    char *path;                         /* of the file that it is; NULL: it is none */
+    const struct attn_assumptions *assumed;                         /* what was assumed of it; NULL: nothing */
+    const char *as, *vocabulary;        /* what --as said of it, and where a vocabulary is that is neither in it nor
+                                         * beside it; NULL: nothing, nowhere */
 };
 
-/* `name` NULL: the default model. */
-int attn_source_find(struct attn_source *out, const char *name, struct attn_err *err);
-/* The same where a user has said what the file of a course lacks; given NULL: nothing. */
-int attn_source_find_with(struct attn_source *out, const char *name, const struct attn_lacking *given,
-                          struct attn_err *err);
-/* What says how its tensors are to be: "config.json", or what stands for it. */
-const char *attn_source_config(const struct attn_source *s);
-/* What was assumed of the file of a course; *n 0: nothing. */
-struct attn_assumed;
-const struct attn_assumed *attn_source_assumed(const struct attn_source *s, size_t *n);
-/* What it is called in answers: its directory or its file; NULL: built in. */
-const char *attn_source_where(const struct attn_source *s);
-bool attn_source_is_file(const struct attn_source *s);              /* whether it is the file of a course */
-void attn_source_free(struct attn_source *s);
+/* name NULL: the default model.  given: what a user has said that its file lacks; NULL: nothing. */
+int attn_source_find(struct attn_source *out, const char *name, const struct attn_lacking *given, struct attn_err *err);
+void attn_source_free(struct attn_source *s);                       /* zeroed is fine */
 const char *attn_source_installed(void);                            /* the directory of installed models */
+/* What it is called in answers: its directory or its file; NULL: built in. */
+static inline const char *attn_source_where(const struct attn_source *s) { return s->path ? s->path : s->dir; }
+
+struct attn_assumed;
+const struct attn_assumed *attn_source_assumed(const struct attn_source *s, size_t *n);     /* *n 0: nothing was */
 
 /* The index of a built-in model's vocabulary and rules (text/index.h); NULL: it has none. */
 const void *attn_source_index(const struct attn_source *s);
@@ -48,5 +42,9 @@ char *attn_source_path(const struct attn_source *s, const char *file);
 bool attn_source_has(const struct attn_source *s, const char *file);
 int attn_source_open(const struct attn_source *s, const char *file, size_t limit, struct attn_map *out,
                      struct attn_err *err);
+/* The same of files as they are saved, with tensors as its family has them. */
+bool attn_source_saves(const struct attn_source *s, const char *file);
+int attn_source_saved(const struct attn_source *s, const char *file, size_t limit, struct attn_map *out,
+                      struct attn_err *err);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/format.h"
 #include "base/size.h"
+#include "model/container.h"
 #include "model/layout.h"
 
 static bool is_listed(const char *name, const char *const *list)
@@ -113,7 +114,7 @@ int attn_strays_find(struct attn_model *m, const bool *used, struct attn_err *er
         bool known = used[i] || is_buffer(m, t->name, m->bare) || is_beside(m->config.family, t->name);
         if (!known && !is_tied_copy(m, t, m->tensor[0]))
             return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' has no place in the model that %s describes",
-                             in->path, t->name, attn_source_config(&m->source));
+                             in->path, t->name, m->source.kind->config);
     }
     return ATTN_OK;
 }

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/stack_left.h"
 #include "base/tree.h"
+#include "model/container.h"
 #include "model/family.h"
 #include "model/model.h"
 #include "text/subword.h"
@@ -308,12 +309,8 @@ static int follow_config(struct attn_tokenizer **out, const struct attn_source *
 
 static int refuse(const struct attn_source *s, const struct hints *h, bool native, struct attn_err *err)
 {
-    if (attn_source_is_file(s))
-        return attn_fail(err, ATTN_EIO, "%s: there is no vocabulary in it or beside it: expected meta.pkl, a "
-                                        "vocab.json of characters and ids, tokenizer.json, tokenizer.model or "
-                                        "tokenizer.bin there, or a path with 'attn-cli convert -m %s -o DIR --vocab "
-                                        "PATH'; token ids can be given with --ids", attn_source_where(s),
-                                         attn_source_where(s));
+    if (s->kind->no_tokenizer)
+        return s->kind->no_tokenizer(s, err);
     return attn_fail(err, ATTN_EIO, "%s: there is neither tokenizer.json nor %s, tokenizer.model or tokenizer.bin, "
                                     "expected one of them for a model of type \"%s\"; token ids can be given with "
                                     "--ids", s->name,
@@ -355,8 +352,8 @@ static int open_of(struct attn_tokenizer **out, const struct attn_source *s, str
 {
     struct hints h = NO_HINTS;
     int rc = ATTN_OK;
-    if (s->gguf)                        /* its metadata has a tokenizer of its own, also where there is no model */
-        rc = (h.model_type = strdup("gguf")) ? ATTN_OK : attn_no_memory(err, NULL, "for a tokenizer");
+    if (s->kind->whole)                 /* it has a tokenizer of its own, also where there is no model */
+        rc = (h.model_type = strdup(s->kind->name)) ? ATTN_OK : attn_no_memory(err, NULL, "for a tokenizer");
     else
         rc = read_hints(&h, s, "config.json", read_config, err);
     if (!rc)
@@ -382,7 +379,7 @@ int attn_tokenizer_open_with(struct attn_tokenizer **out, const char *model, con
     int rc = attn_stack_check(err);
     if (rc)
         return rc;
-    rc = attn_source_find_with(&s, model, given, err);
+    rc = attn_source_find(&s, model, given, err);
     if (!rc)
         rc = open_of(out, &s, err);
     attn_source_free(&s);

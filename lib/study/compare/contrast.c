@@ -20,7 +20,7 @@ static bool is_name(const char *name)
 {
     struct attn_source s;
     struct attn_err why = {0};
-    if (attn_source_find(&s, name, &why))
+    if (attn_source_find(&s, name, NULL, &why))
         return false;
     bool there = attn_source_has(&s, "config.json");
     attn_source_free(&s);
@@ -33,8 +33,8 @@ static int find_model(bool *is, const char *path, struct attn_err *err)
 {
     struct attn_source s;
     struct attn_err why = {0};
-    int rc = attn_source_find(&s, path, &why);
-    *is = !rc && (!s.gguf || s.gguf->arch);
+    int rc = attn_source_find(&s, path, NULL, &why);
+    *is = !rc && (!s.kind->known || s.kind->known(&s));
     if (!rc)
         attn_source_free(&s);
     return rc == ATTN_EIO || rc == ATTN_ENOMEM ? attn_fail_as(err, &why) : ATTN_OK;
@@ -53,7 +53,7 @@ bool attn_contrast_takes(const char *path)
             return true;
     if (S_ISREG(st.st_mode))
         return !find_model(&is, path, &why) && is;
-    struct attn_source s = {.dir = (char *)path};
+    struct attn_source s = {.kind = &attn_container_directory, .dir = (char *)path};
     return S_ISDIR(st.st_mode) && (attn_source_has(&s, "config.json") || attn_shards_there(&s));
 }
 
@@ -67,7 +67,7 @@ static int read_config(struct attn_contrast_side *s, struct attn_err *err)
     s->path = attn_source_path(&s->source, "config.json");
     if (!s->path)
         return attn_no_memory(err, NULL, "for a path");
-    int rc = attn_source_open(&s->source, "config.json", ATTN_CONFIG_LIMIT, &s->map, err);
+    int rc = attn_source_saved(&s->source, "config.json", ATTN_CONFIG_LIMIT, &s->map, err);
     if (rc)
         return rc;
     rc = attn_config_read(&s->config, (const char *)s->map.data, s->map.len, s->path, &why);
@@ -75,20 +75,20 @@ static int read_config(struct attn_contrast_side *s, struct attn_err *err)
     return rc == ATTN_ENOMEM ? attn_fail_as(err, &why) : ATTN_OK;
 }
 
-/* Tensors with the names, shapes and rows of the family; an unknown model is compared by llama.cpp's names.  One that
+/* Tensors with the names, shapes and rows of the family; an unknown model is compared by its own names.  One that
  * is out of reach, though it was read a moment ago, is no difference but a failure. */
-static int take_view(struct attn_contrast_side *s, const char *name, struct attn_err *err)
+static int take_recast(struct attn_contrast_side *s, const char *name, struct attn_err *err)
 {
     struct attn_err why = {0};
     int rc = attn_model_open(&s->model, name, &why);
     if (!rc)
-        rc = attn_gguf_view_new(&s->view, s->model, &why);
+        rc = s->source.kind->recast(&s->recast, s->model, NULL, &why);
     if (rc)
         return rc == ATTN_ENOMEM || rc == ATTN_EIO ? attn_fail_as(err, &why) : ATTN_OK;
     struct attn_shard *file = s->weights.shard;
     const size_t bytes = s->weights.bytes;
     attn_strings_free(&s->weights.names);
-    file->st = attn_gguf_view_tensors(s->view);
+    file->st = &s->recast->st;
     file->before = 0;
     s->weights = (struct attn_shards){.shard = file, .n = 1, .tensors = attn_st_count(file->st), .bytes = bytes,
                                       .lent = true};
@@ -119,15 +119,13 @@ static int open_side(struct attn_contrast_side *s, const char *name, const struc
     struct stat st;
     bool here = !strchr(name, '/') && stat(name, &st) == 0 && (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)) &&
                 attn_asprintf(&path, "./%s", name) > 0;
-    int rc = attn_source_find_with(&s->source, here ? path : name, given, err);
-    if (!rc && s->source.gguf)
-        s->source.gguf->tied = attn_gguf_is_tied(s->source.gguf);
+    int rc = attn_source_find(&s->source, here ? path : name, given, err);
     if (!rc)
         rc = read_config(s, err);
     if (!rc && (s->map.data == NULL || attn_shards_there(&s->source)))
         rc = attn_shards_open(&s->weights, &s->source, err);
-    if (!rc && s->source.gguf)
-        rc = take_view(s, here ? path : name, err);
+    if (!rc && s->source.kind->recast)
+        rc = take_recast(s, here ? path : name, err);
     if (!rc)
         rc = open_tokenizer(s, here ? path : name, given, err);
     free(path);
@@ -138,7 +136,8 @@ static void close_side(struct attn_contrast_side *s)
 {
     attn_tokenizer_close(s->tokenizer);
     attn_shards_close(&s->weights);
-    attn_gguf_view_free(s->view);
+    if (s->recast)
+        s->recast->free(s->recast);
     attn_model_close(s->model);
     attn_config_free(&s->config);
     if (s->map.data)

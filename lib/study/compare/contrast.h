@@ -9,7 +9,7 @@
 #include "attn_tools.h"
 #include "base/strings.h"
 #include "model/config.h"
-#include "model/gguf_model.h"
+#include "model/container.h"
 #include "model/shards.h"
 
 struct attn_contrast_side {
@@ -19,8 +19,9 @@ struct attn_contrast_side {
     struct attn_config config;
     bool known;                         /* the config is one of a family we read */
     struct attn_shards weights;
-    struct attn_model *model;           /* a GGUF model, whose tensors are compared as its family has them; else NULL */
-    struct attn_gguf_view *view;
+    struct attn_recast *recast;         /* the tensors as its family has them, where it has others, and the model that
+                                         * they are made of; else NULL */
+    struct attn_model *model;
     struct attn_tokenizer *tokenizer;
     char *why;
 };

@@ -56,8 +56,8 @@ static size_t first_line(const struct attn_map *a, const struct attn_map *b)
 
 static int compare_file(struct attn_contrast *c, const char *name, struct attn_err *err)
 {
-    if (c->side[0].source.gguf || c->side[1].source.gguf)          /* made files: the tokens themselves are compared */
-        return ATTN_OK;
+    if (c->side[0].source.kind->whole || c->side[1].source.kind->whole)
+        return ATTN_OK;                 /* its files are made: the tokens themselves are compared */
     struct attn_contrast_file f = {.name = name, .has_a = attn_source_has(&c->side[0].source, name),
                                    .has_b = attn_source_has(&c->side[1].source, name)};
     struct attn_map a = {0}, b = {0};

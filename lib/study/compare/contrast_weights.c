@@ -317,7 +317,7 @@ static int make_numbers(struct attn_st_tensor *out, float **x, const struct attn
 {
     *out = *t;
     *x = NULL;
-    if (!s->view)
+    if (!s->recast)
         return ATTN_OK;
     *x = calloc(t->count + 1, sizeof **x);
     if (!*x)
@@ -325,7 +325,7 @@ static int make_numbers(struct attn_st_tensor *out, float **x, const struct attn
     out->data = (const unsigned char *)*x;
     out->dtype = "F32";
     out->bytes = t->count * sizeof **x;
-    return attn_gguf_view_make(s->view, attn_shards_index(&s->weights, t), *x, err);
+    return s->recast->make(s->recast, attn_shards_index(&s->weights, t), *x, err);
 }
 
 static int compare_two(struct attn_contrast *c, const struct attn_st_tensor *a, const struct attn_st_tensor *b,

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "base/sha256.h"
 #include "model/config.h"
+#include "model/container.h"
 #include "making/draw.h"
 
 static int no_memory(struct attn_err *err)
@@ -74,10 +75,11 @@ static int open_first(struct attn_model **m, char **name, const struct attn_trai
 {
     char digest[80];
     int rc = attn_model_open_with(m, o->from, o->given, err);
-    if (!rc && (*m)->source.gguf)
-        rc = attn_fail(err, ATTN_EUSAGE, "%s is a GGUF file, whose names, order of rows and quantised weights training "
+    if (!rc && (*m)->source.kind->recast)
+        rc = attn_fail(err, ATTN_EUSAGE, "%s %s, whose names, order of rows and quantised weights training "
                                          "cannot write: make a directory of it first, with 'attn-cli convert -m %s -o "
-                                         "DIR', and train that", (*m)->source.dir, (*m)->source.dir);
+                                         "DIR', and train that", (*m)->source.path, (*m)->source.kind->what,
+                       (*m)->source.path);
     if (!rc)
         rc = attn_model_digest(*m, false, digest, err);
     if (rc)

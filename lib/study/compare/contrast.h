@@ -1,8 +1,8 @@
 /* contrast.h - two models side by side as their files say it, before anything is run.
  *
  * contrast.c opens both sides; contrast_config.c, contrast_text.c and contrast_weights.c each compare one thing, and
- * contrast_types.c adds up what storing weights as another type does.  All of them take time in proportion to the files,
- * or a logarithm more, whatever the files say. */
+ * contrast_types.c adds up what storing weights as another type does.  All of them take time in proportion to the
+ * files, or a logarithm more, whatever the files say. */
 #ifndef ATTN_COMPARE_CONTRAST_H
 #define ATTN_COMPARE_CONTRAST_H
 

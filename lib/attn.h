@@ -528,6 +528,9 @@ struct attn_select;
 int attn_select_new(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind,
                     const char *show, const char *layers, const char *heads, struct attn_err *err);
 void attn_select_free(struct attn_select *s);                       /* NULL is fine */
+/* The one head that --layer and --head mean, the first if both are NULL; a set of them is refused. */
+int attn_select_one(size_t *layer, size_t *head, const struct attn_model *m, const char *layers, const char *heads,
+                    struct attn_err *err);
 /* Says that a wildcard finds nothing, which is no error if another name does; NULL: all find something.  Lives as long
  * as the selection. */
 const char *attn_select_note(const struct attn_select *s);

@@ -16,8 +16,8 @@
 #include <strings.h>
 
 static struct {
-    const char *format, *path, *query, *key, *article;
-    struct number layer, head, precision, blank;
+    const char *format, *path, *query, *key, *article, *layer, *head;
+    struct number precision, blank;
     bool all, answers;
 } o = {.precision = {.n = OUTPUT_PRECISION}};
 
@@ -55,7 +55,7 @@ static struct attn_explain_opts options_of(void)
 {
     bool terminal = terminal_is(o.path);
     return (struct attn_explain_opts){
-        .layer = (size_t)o.layer.n, .head = (size_t)o.head.n, .all = o.all,
+        .all = o.all,
         .format = o.format ? o.format : format_of(o.path),
         .path = o.path, .precision = (int)o.precision.n, .width = terminal_columns(terminal),
         .color = terminal_colored(terminal),
@@ -84,6 +84,8 @@ static int derive(struct session *s, char **run, struct attn_err *err)
 {
     struct attn_explain_opts e = options_of();
     if (session_open(s, &explain_command, e.format, o.path, SESSION_CROSSES | SESSION_EMPTY, err))
+        return err->code;
+    if (attn_select_one(&e.layer, &e.head, s->model, o.layer, o.head, err))
         return err->code;
     e.cross = s->cross;
     e.run = *run = command_for_run();
@@ -120,7 +122,7 @@ static int explain_article(struct attn_err *err)
     const struct { const char *name, *given; } others[] = {
         {"model", model}, {"as", common.as}, {"sentence", common.sentence}, {"file", common.file}, {"ids", common.ids},
         {"cross", crossing.text},
-        {"cross-file", crossing.file}, {"cross-ids", crossing.ids}, {"layer", o.layer.given}, {"head", o.head.given},
+        {"cross-file", crossing.file}, {"cross-ids", crossing.ids}, {"layer", o.layer}, {"head", o.head},
         {"query", o.query}, {"key", o.key}};
     struct attn_explain_opts e = options_of();
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -214,9 +216,9 @@ static const struct pair *article_list(void)
 }
 
 static const struct option options[] = {
-    {0, "layer", OPT_NUMBER, &o.layer, "N", "the layer, counted from 0 (default: 0)", .max = INT32_MAX,
+    {0, "layer", OPT_TEXT, &o.layer, "N", "the layer, counted from 0, or from the end as in -1 (default: 0)",
      .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "head", OPT_NUMBER, &o.head, "N", "the query head, counted from 0 (default: 0)", .max = INT32_MAX,
+    {0, "head", OPT_TEXT, &o.head, "N", "the query head, counted from 0, or with its layer as in L3H0 (default: 0)",
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "query", OPT_TEXT, &o.query, "TOKEN", "the token that looks: its index, counted from 0, or its text if it "
                                               "occurs once; of a word of several tokens it is the last (default: the "

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct { const char *format, *path, *show, *layer, *head, *labels; struct number frames; bool words; } o;
+static struct { const char *format, *path, *show, *labels; struct number frames; bool words; } o;
 
 static int read_labels(struct attn_labels **out, struct attn_err *err)
 {
@@ -33,7 +33,7 @@ static int plot(struct attn_err *err)
     bool terminal = terminal_is(o.path);
     char note[ATTN_PLOT_NOTE] = "";
     struct attn_plot_opts opts = {
-        .path = o.path, .title = common.word, .show = o.show, .layers = o.layer, .heads = o.head,
+        .path = o.path, .title = common.word, .show = o.show, .layers = selection.layer, .heads = selection.head,
         .width = terminal_columns(terminal), .frames = (size_t)o.frames.n, .picture = picture_look(terminal),
         .note = note, .words = o.words};
     if (!common.word)
@@ -71,10 +71,6 @@ static const struct option options[] = {
                                            "(blocks.*.attn.*), short names (scores) (default: pattern, or everything "
                                            "where there is none)",
      .section = OF_SHOWN, .flags = OPT_USUAL},
-    {0, "layer", OPT_TEXT, &o.layer, "SPEC", "only these layers, counted from 0: 0,2-4 (default: all)",
-     .section = OF_SHOWN, .flags = OPT_USUAL},
-    {0, "head", OPT_TEXT, &o.head, "SPEC", "only these heads, counted from 0: 0,2-4 (default: all)",
-     .section = OF_SHOWN, .flags = OPT_USUAL},
     {0, "labels", OPT_FILE, &o.labels, "FILE", "names of tokens, or of rows and columns: the lines of a file, one for "
                                                "each, in place of what the dump says",
      .section = OF_SHOWN, .flags = OPT_USUAL},
@@ -108,8 +104,8 @@ const struct command plot_command = {
         {"attn-cli plot attention.npy --labels words.txt -o attention.png",
          "a matrix of your own, with the words of its rows"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){options, page_language_options, picture_options, key_picture_options,
-                                             general_options, NULL},
+    .groups = (const struct option *const[]){options, place_options, page_language_options, picture_options,
+                                             key_picture_options, general_options, NULL},
     .word = "PATH",
     .paths = true,
     .plain = "term",

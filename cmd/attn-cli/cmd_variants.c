@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 
-static struct { const char *kinds, *format, *path; struct number layer, head; bool difference; } o;
+static struct { const char *kinds, *format, *path; bool difference; const char *layer, *head; } o;
 
 static struct attn_variants_opts options_of(const struct input *in)
 {
@@ -19,7 +19,7 @@ static struct attn_variants_opts options_of(const struct input *in)
     if (o.difference && !look.palette)
         look.palette = "balance";       /* also where all differences have one sign */
     return (struct attn_variants_opts){
-        .kinds = o.kinds, .text = in->text, .text_len = in->len, .layer = (size_t)o.layer.n, .head = (size_t)o.head.n,
+        .kinds = o.kinds, .text = in->text, .text_len = in->len,
         .format = o.format, .path = o.path, .width = terminal_columns(terminal), .color = terminal_colored(terminal),
         .picture = look, .difference = o.difference, .threads = (int)common.threads.n, .bf16 = compute_bf16()};
 }
@@ -43,7 +43,9 @@ static int compare(struct session *s, struct attn_err *err)
     progress_start(&s->progress, s->model, !terminal_is(o.path));
     struct attn_observer observer = progress_observer(&s->progress);
     opts.observer = &observer;
-    int code = attn_variants(s->model, s->tokens, &opts, err);
+    int code = attn_select_one(&opts.layer, &opts.head, s->model, o.layer, o.head, err);
+    if (!code)
+        code = attn_variants(s->model, s->tokens, &opts, err);
     progress_end(&s->progress);
     return code;
 }
@@ -82,10 +84,11 @@ static void explain_format(char help[OPTION_HELP])
 static const struct option options[] = {
     {0, "kinds", OPT_LIST, &o.kinds, "LIST", NULL, .choice = kind_choice, .explain = explain_kinds,
      .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "layer", OPT_NUMBER, &o.layer, "N",
-     "the layer whose head is drawn, counted from 0 (default: 0)", .max = INT32_MAX,
+    {0, "layer", OPT_TEXT, &o.layer, "N",
+     "the layer whose head is drawn, counted from 0, or from the end as in -1 (default: 0)",
      .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "head", OPT_NUMBER, &o.head, "N", "the query head that is drawn, counted from 0 (default: 0)", .max = INT32_MAX,
+    {0, "head", OPT_TEXT, &o.head, "N", "the query head that is drawn, counted from 0, or with its layer as in L3H0 "
+     "(default: 0)",
      .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "difference", OPT_FLAG, &o.difference, NULL, "draw what each kind changes: its pattern less the model's own",
      .section = OF_SHOWN, .flags = OPT_COUNTS},

@@ -140,16 +140,22 @@ static const char *show_choice(size_t i)
     return i == 0 ? "tokens" : i <= ATTN_ACTS ? attn_act_text(text, (int)i - 1) : NULL;
 }
 
+#define PLACE_ROWS \
+    {0, "layer", OPT_TEXT, &selection.layer, "SPEC", "only these layers, counted from 0: 0,2-4, from the end as in " \
+     "-1, last, or all (default: all)", .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL}, \
+    {0, "head", OPT_TEXT, &selection.head, "SPEC", "only these query heads: the same, or one place such as L3H0; of " \
+     "what has heads, and of k and v the heads that these use (default: all)", \
+     .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL}
+
+const struct option place_options[] = {PLACE_ROWS, {.name = NULL}};
+
 /* otherwise: what is shown without --show */
 #define SELECT_OPTIONS(otherwise) \
     {0, "show", OPT_LIST, &selection.show, "LIST", "activations to show, separated by commas: full names " \
-     "(blocks.0.attn.pattern), wildcards (blocks.*.attn.*), short names (pattern), tokens, or * for all (default: " \
+     "(blocks.0.attn.pattern), wildcards (blocks.*.attn.*), short names (pattern), places (L3H0, L2.mlp.out), names of " \
+     "TransformerLens (hook_z), tokens, or * for all (default: " \
      otherwise ")", .choice = show_choice, .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL}, \
-    {0, "layer", OPT_TEXT, &selection.layer, "SPEC", "only these layers, counted from 0: 0,2-4 (default: all)", \
-     .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL}, \
-    {0, "head", OPT_TEXT, &selection.head, "SPEC", "only these query heads, counted from 0: 0,2-4, of activations " \
-     "that have heads; for k and v, the key/value heads that the chosen query heads use (default: all)", \
-     .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL}, \
+    PLACE_ROWS, \
     {.name = NULL}
 
 const struct option select_options[] = {SELECT_OPTIONS("pattern,context; pattern in pictures")};

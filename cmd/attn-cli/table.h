@@ -133,7 +133,7 @@ extern struct sourcing { const char *text, *ids; } sourcing;            /* the o
 extern struct record_form { const char *input, *column; bool headless; } record_form;
 extern const struct option model_options[], text_options[], record_options[], encode_options[], ids_options[],
     thread_options[], compute_options[], general_options[], word_options[], select_options[],
-    select_compared_options[], select_watched_options[], cross_options[];
+    select_compared_options[], select_watched_options[], place_options[], cross_options[];
 extern const char *const compute_choices[];
 bool compute_bf16(void);                /* whether --compute asks for bf16 */
 

@@ -63,7 +63,7 @@ START_TEST(an_error_points_at_its_column)
     static const struct { const char *text; int column; const char *part; } bad[] = {
         {"", 1, "expected a place"}, {"L0.mlp.out", 11, "it ends"}, {"L0.mlp.out == 0", 13, "found '='"},
         {"L0H*= 0", 4, "with a blank"},
-        {"L1 = 0", 3, "H and a head"}, {"L1H = 0", 4, "3, 0,2-4 or *"}, {"L1H2-1 = 0", 4, "ascending"},
+        {"L1 = 0", 3, "H and a head"}, {"L1H = 0", 4, "3, 0,2-4, -1 for the last or *"}, {"L1H2-1 = 0", 4, "ascending"},
         {"L0H1 *= from", 9, "*= takes nothing"},
         {"L0H1 = from x", 8, "expected a value"}, {"L0H1 = nan", 8, "expected a value"},
         {"L0H1 = inf", 8, "expected a value"},
@@ -71,7 +71,7 @@ START_TEST(an_error_points_at_its_column)
         {"L0H1 = proj(from)", 8, "-= before proj"},
         {"v[pos=1,pos=2] = 0", 9, "once"}, {"v[row=1] = 0", 3, "head="}, {"v[pos=-0] = 0", 8, "-1 for the last"},
         {"v[pos=1 = 0", 9, "]"},
-        {"v[col=-1] = 0", 7, "0,2-4"}, {"v[pos=\"a] = 0", 14, "text in double quotes"}, {"v = text(\"a\"", 13, ")"},
+        {"v[col=-0] = 0", 8, "-1 for the last"}, {"v[pos=\"a] = 0", 14, "text in double quotes"}, {"v = text(\"a\"", 13, ")"},
         {"v = texts(a.txt)", 5, "inside mean"}, {"v = mean(texts(a.txt)", 22, ")"},
         {"v = noise(1)", 12, "a comma and a seed"},
         {"v += noise(-1,2)", 12, "a standard deviation, which is not below 0"},

@@ -296,7 +296,7 @@ START_TEST(npy_directory)
             strcat(file, ".npy");
             char *data = sinks_read(&s, file, &len);
             ck_assert_msg(data, "no file %s", file);
-            const size_t *heads = attn_select_heads(s.select, act, &n);
+            const size_t *heads = attn_select_heads(s.select, act, layer, &n);
             size_t cols = shape[attn_act_shape(shape, &s.model, act, 5, 5) - 1];
             ck_assert_uint_eq(len, ATTN_NPY_HEADER + (n ? n : 1) * 5 * cols * sizeof(float));
             ck_array(data + ATTN_NPY_HEADER, act, layer, heads, n, 5, cols);

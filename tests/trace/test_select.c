@@ -11,7 +11,7 @@
  * projection, MLP or output layer. */
 static struct attn_hook_points gpt(void)
 {
-    struct attn_hook_points s = { .L = 3, .H = 4, .Hkv = 2 };
+    struct attn_hook_points s = { .L = 3, .H = 4, .Hkv = 2, .turned = true };
     for (int act = 0; act < ATTN_ACTS; act++)
         s.has[act] = act != ATTN_ACT_MLP_LINEAR && act != ATTN_ACT_ADDED && act != ATTN_ACT_MLP_ADDED;
     return s;
@@ -39,7 +39,7 @@ static void describe(char *out, size_t size, const struct attn_select *s)
                 continue;
             attn_act_name(name, act, layer);
             strncat(out, name, size - strlen(out) - 1);
-            const size_t *heads = attn_select_heads(s, act, &n);
+            const size_t *heads = attn_select_heads(s, act, layer, &n);
             for (size_t i = 0; i < n; i++)
                 snprintf(out + strlen(out), size - strlen(out),
                          "%s%zu%s", i ? "," : "[", heads[i], i + 1 < n ? "" : "]");
@@ -68,6 +68,30 @@ static const struct { const char *show, *layers, *heads, *want; } good[] = {
     { "q", "0", " 3 , 0-1,1 ", "blocks.0.attn.q[0,1,3]" },
     { "blocks.0.norm1,blocks.1.norm1,logits", "1", NULL, "logits blocks.1.norm1" },
     { "q", "2-2", "00", "blocks.2.attn.q[0]" },
+    { "q", "-1", "-2", "blocks.2.attn.q[2]" },
+    { "q", "last,0", "last", "blocks.0.attn.q[3] blocks.2.attn.q[3]" },
+    { "q", "all", "-1,-4", "blocks.0.attn.q[0,3] blocks.1.attn.q[0,3] blocks.2.attn.q[0,3]" },
+    { "q", NULL, "L1H2", "blocks.1.attn.q[2]" },
+    { "q,logits", NULL, " L-1H1,3 ", "logits blocks.2.attn.q[1,3]" },
+    { "q", "1-2", "L2H*", "blocks.2.attn.q[0,1,2,3]" },
+    { "L1H2", NULL, NULL, "blocks.1.attn.pattern[2]" },
+    { "L1", NULL, NULL, "blocks.1.attn.pattern[0,1,2,3] blocks.1.attn.context" },
+    { "L0,2H1,3.q,L-1.mlp.out", NULL, NULL, "blocks.0.attn.q[1,3] blocks.2.attn.q[1,3] blocks.2.mlp.out" },
+    { "L0H0.q,L0H2.q", NULL, NULL, "blocks.0.attn.q[0,2]" },
+    { "L0H0.q,q", "0-1", NULL, "blocks.0.attn.q[0,1,2,3] blocks.1.attn.q[0,1,2,3]" },
+    { "q,L0H0.q", "0", NULL, "blocks.0.attn.q[0,1,2,3]" },
+    { "L2H3.attn.*", NULL, NULL, "blocks.2.attn.q[3] blocks.2.attn.k[1] blocks.2.attn.v[1] blocks.2.attn.dots[3] "
+      "blocks.2.attn.scores[3] blocks.2.attn.pattern[3]" },
+    { "L0-1H0.k", NULL, NULL, "blocks.0.attn.k[0] blocks.1.attn.k[0]" },
+    { "hook_pattern", "0", "1", "blocks.0.attn.pattern[1]" },
+    { "blocks.1.attn.hook_z,blocks.*.hook_mlp_out", NULL, NULL,
+      "blocks.0.mlp.out blocks.1.attn.context blocks.1.mlp.out blocks.2.mlp.out" },
+    { "L1.hook_attn_out,hook_embed,hook_rot_q", "1", "0", "embed blocks.1.attn.q[0] blocks.1.attn.out" },
+    { "model.layers.2.self_attn.o_proj,transformer.h.0.ln_2,lm_head", NULL, NULL,
+      "logits blocks.0.norm2 blocks.2.attn.out" },
+    { "model.layers.*.mlp", "0", NULL, "blocks.0.mlp.out" },
+    { "gpt_neox.layers.1", NULL, NULL, "blocks.1.resid_post" },
+    { "attentions", "2", "3", "blocks.2.attn.pattern[3]" },
 };
 
 START_TEST(selects)
@@ -154,6 +178,14 @@ static const struct { const char *show, *layers, *heads; bool article; int code;
     { "", NULL, NULL, false, ATTN_EUSAGE, { "name is missing" } },
     { "q,,k", NULL, NULL, false, ATTN_EUSAGE, { "name is missing" } },
     { "q,", NULL, NULL, false, ATTN_EUSAGE, { "name is missing" } },
+    { "L1H2,q", NULL, "1", false, ATTN_EUSAGE, { "the heads are given twice" } },
+    { "L3H0", NULL, NULL, false, ATTN_EFORMAT, { "found 3", "3 layers" } },
+    { "L0H4.q", NULL, NULL, false, ATTN_EFORMAT, { "found 4", "4 heads" } },
+    { "L0H1.mlp.out", NULL, NULL, false, ATTN_EUSAGE, { "mlp.out is not made head by head" } },
+    { "L0.logits", NULL, NULL, false, ATTN_EUSAGE, { "unknown activation 'logits'" } },
+    { "hook_q", NULL, NULL, false, ATTN_EUSAGE, { "before rotation", "attn.q" } },
+    { "ln1.hook_normalized", NULL, NULL, false, ATTN_EUSAGE, { "before weight and bias", "norm1" } },
+    { "model.layers.0.mlp.up_proj", NULL, NULL, true, ATTN_EFORMAT, { "has no" } },
     { "logits", NULL, NULL, true, ATTN_EFORMAT, { "model 'm' has no 'logits'", "attn.pattern", "resid_post" } },
     { "mlp.*", NULL, NULL, true, ATTN_EFORMAT, { "model 'm' has no 'mlp.*'" } },
     { "blocks.7.attn.q", NULL, NULL, false, ATTN_EFORMAT, { "'blocks.7.attn.q'", "3 layers" } },
@@ -170,11 +202,15 @@ static const struct { const char *show, *layers, *heads; bool article; int code;
     { NULL, "", NULL, false, ATTN_EUSAGE, { "--layer ''" } },
     { NULL, "1,", NULL, false, ATTN_EUSAGE, { "--layer '1,'", "0,2-4" } },
     { NULL, "2-1", NULL, false, ATTN_EUSAGE, { "--layer '2-1'" } },
-    { NULL, "-1", NULL, false, ATTN_EUSAGE, { "--layer '-1'" } },
+    { NULL, "-0", NULL, false, ATTN_EUSAGE, { "--layer '-0'" } },
+    { NULL, "-4", NULL, false, ATTN_EFORMAT, { "--layer '-4': found -4", "3 layers" } },
     { NULL, "1-", NULL, false, ATTN_EUSAGE, { "--layer '1-'" } },
     { NULL, "1 2", NULL, false, ATTN_EUSAGE, { "--layer '1 2'" } },
     { NULL, "+1", NULL, false, ATTN_EUSAGE, { "--layer '+1'" } },
-    { NULL, NULL, "all", false, ATTN_EUSAGE, { "--head 'all'" } },
+    { NULL, NULL, "alle", false, ATTN_EUSAGE, { "--head 'alle'" } },
+    { NULL, "0", "L1H0", false, ATTN_EUSAGE, { "--head L1H0 is in layer 1, which --layer '0' leaves out" } },
+    { NULL, NULL, "L1H0,L2H0", false, ATTN_EUSAGE, { "--show takes several" } },
+    { NULL, NULL, "L1", false, ATTN_EUSAGE, { "one place such as L3H0" } },
     { "blocks.0.attn.q", "1", NULL, false, ATTN_EUSAGE, { "nothing to show" } },
 };
 

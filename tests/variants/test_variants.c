@@ -331,8 +331,8 @@ END_TEST
 
 START_TEST(nonsense_is_refused)
 {
-    expect("$A variants " LIFE " --head 1 2>&1", 2, "layer 0, head 1 is not there");
-    expect("$A variants " LIFE " --layer 3 2>&1", 2, "layer 3, head 0 is not there");
+    expect("$A variants " LIFE " --head 1 2>&1", 1, "--head '1': found 1, but model 'life' has 1 head");
+    expect("$A variants " LIFE " --layer 3 2>&1", 1, "--layer '3': found 3, but model 'life' has 1 layer");
     expect("$A variants --ids $(seq -s, 0 99 | tr -d 1-9 | sed 's/,/0,/g')0 2>&1", 1, "at most 64");
     expect("$A variants " LIFE " --kinds \"$(yes causal | head -65 | tr '\\n' ' ')\" 2>&1", 2, "more than 64 kinds");
 }

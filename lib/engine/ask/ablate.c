@@ -40,7 +40,7 @@ static const size_t *heads_of(const struct ablation *a, int layer, size_t *n)
     *n = a->o->heads ? 0 : a->info.H;
     for (size_t i = 0; i < sizeof acts / sizeof *acts && a->o->heads; i++)
         if (attn_select_wants(a->o->heads, acts[i], layer))
-            return attn_select_heads(a->o->heads, acts[i], n);
+            return attn_select_heads(a->o->heads, acts[i], layer, n);
     return NULL;
 }
 

@@ -49,7 +49,7 @@ static int read_index(struct attn_reader *r, bool rows)
     } else if (rows && peek(r) == '"') {
         i.form = ATTN_INDEX_TOKEN;
         rc = attn_reader_string(r, &i.token);
-    } else if (rows && peek(r) == '-' && is_digit(after(r))) {
+    } else if (peek(r) == '-' && is_digit(after(r))) {
         i.form = ATTN_INDEX_BACK;
         r->at++;
         rc = attn_reader_whole(r, &i.lo);
@@ -61,7 +61,7 @@ static int read_index(struct attn_reader *r, bool rows)
         i.form = ATTN_INDEX_NEW;
     } else {
         rc = attn_reader_expected(r, r->at, rows ? "3, 0,2-4, -1 for the last, \"token\", prompt, new or *" :
-                                  "3, 0,2-4 or *");
+                                  "3, 0,2-4, -1 for the last or *");
     }
     return rc ? rc : add_index(r, &i);
 }
@@ -80,7 +80,7 @@ static int read_list(struct attn_reader *r, struct attn_indices *out)
             while (is_digit(peek(&next)))
                 next.at++;
             place = peek(&next) == '.' && is_digit(after(&next));
-        } else if (!at_star(&next)) {
+        } else if (!at_star(&next) && !(peek(&next) == '-' && is_digit(after(&next)))) {
             break;
         }
         if (place)
@@ -205,7 +205,7 @@ static int read_place(struct attn_reader *r)
 {
     struct attn_place *p = &r->e->place;
     int rc = is_digit(peek(r)) ? read_pair(r, p)
-             : peek(r) == 'L' && (is_digit(after(r)) || after(r) == '*') ? read_layered(r, p) : read_name(r, &p->name);
+             : peek(r) == 'L' && (is_digit(after(r)) || after(r) == '*' || after(r) == '-') ? read_layered(r, p) : read_name(r, &p->name);
     if (rc)
         return rc;
     skip_blanks(r);

@@ -5,6 +5,7 @@
 #include "base/grow.h"
 #include "base/size.h"
 #include "base/strings.h"
+#include "trace/hooks.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,10 +38,12 @@ static int indices(struct attn_ranges *out, const struct attn_edit *e, struct at
     bool ok = list.n || attn_ranges_add(out, 0, n);
     for (size_t i = 0; i < list.n && ok; i++) {
         const struct attn_edit_index *x = &e->index[list.first + i];
-        if (x->form == ATTN_INDEX_RANGE && x->hi >= n)
-            return attn_edit_fail(e, err, "%s %zu is not there: %s has %zu %s%s, counted from 0", noun, x->hi, owner, n,
-                                  noun, plural(n));
-        ok = x->form == ATTN_INDEX_RANGE ? attn_ranges_add(out, x->lo, x->hi + 1) : attn_ranges_add(out, 0, n);
+        bool back = x->form == ATTN_INDEX_BACK;
+        if (back ? x->lo > n : x->form == ATTN_INDEX_RANGE && x->hi >= n)
+            return attn_edit_fail(e, err, "%s %s%zu is not there: %s has %zu %s%s, counted from 0", noun, back ? "-" : "",
+                                  back ? x->lo : x->hi, owner, n, noun, plural(n));
+        ok = back ? attn_ranges_add(out, n - x->lo, n - x->lo + 1)
+             : x->form == ATTN_INDEX_RANGE ? attn_ranges_add(out, x->lo, x->hi + 1) : attn_ranges_add(out, 0, n);
     }
     attn_ranges_join(out);
     return ok ? ATTN_OK : no_memory(err);
@@ -53,6 +56,7 @@ struct name {
     const struct attn_venue *at;
     const char *text; size_t len;
     bool glob;
+    char ours[ATTN_HOOK_ROOM];          /* `text`, if it was a name of another library */
     struct attn_ranges layers;          /* of L<n>; else empty */
     bool match[ATTN_ACTS];              /* what the name could mean in some model */
 };
@@ -306,6 +310,14 @@ static int find_name(struct name *n, struct attn_err *err)
     const struct attn_place *p = &n->edit->place;
     n->text = p->name.at ? attn_edit_at(n->edit, p->name) : p->neurons.n ? "mlp.post" : "attn.context";
     n->len = strlen(n->text);
+    char where[sizeof err->msg];
+    snprintf(where, sizeof where, "edit '%.*s'", attn_shown(n->edit->text, strlen(n->edit->text)), n->edit->text);
+    if (attn_hook_translate(n->ours, n->text, n->len, &n->at->hooks, where, err))
+        return err->code;
+    if (*n->ours) {
+        n->text = n->ours;
+        n->len = strlen(n->ours);
+    }
     n->glob = strpbrk(n->text, "*?") != NULL;
     return p->layered ? indices(&n->layers, n->edit, p->layers, n->at->info.L,
                                 "layer", n->at->info.name, err) : ATTN_OK;

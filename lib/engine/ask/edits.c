@@ -250,6 +250,11 @@ static int asked_layers(struct attn_ranges *out, const struct steer *s, const st
     for (size_t i = 0; !rc && i < one->edit->place.layers.n; i++) {
         const struct attn_edit_index *x = &one->edit->index[one->edit->place.layers.first + i];
         bool all = x->form == ATTN_INDEX_ALL;
+        if (x->form == ATTN_INDEX_BACK) {
+            rc = attn_fail(err, ATTN_EUSAGE, "--steer: found layer -%zu, expected layers counted from 0, as in @0,2-4: "
+                           "the file has directions for some layers, and its last need not be the model's", x->lo);
+            break;
+        }
         for (size_t k = 0; all && k < have->n; k++)
             all = attn_ranges_add(out, have->r[k].lo, have->r[k].hi);
         if (!all && (x->form == ATTN_INDEX_ALL || !attn_ranges_add(out, x->lo, x->hi + 1)))

@@ -27,7 +27,7 @@ struct attn_scores {
     const struct attn_select *heads;
     struct attn_scores_opts o;
     struct attn_team *team;
-    size_t kept;                        /* heads in each layer */
+    size_t *first;                      /* [layers + 1]: how many heads layers before have */
     size_t *layer, layers;              /* [layers]: the selected ones */
     size_t *place;                      /* [L]: where it is among them, from 1; 0: not selected */
     size_t *last, seen;                 /* [V]: where each token was seen last, counted from 1 through all passes;
@@ -36,7 +36,7 @@ struct attn_scores {
     double *ln; size_t lns, ln_room;    /* [lns]: the logarithm of each number of keys */
     size_t *same, same_room;            /* of all tokens of the pass: see struct attn_head_row */
     bool *marks; size_t marks_room;
-    struct attn_score_sum *sum; size_t sum_room;        /* [texts, layers, kept, o.n] */
+    struct attn_score_sum *sum; size_t sum_room;        /* [texts, heads, o.n] */
     /* Of a band: its slices, which keys each row sees, and [slices, rows, o.n] numbers, 0 where nothing is offered. */
     struct attn_slice *slice; size_t slices, slice_room;
     struct sees { struct attn_range within; size_t n; } *sees;
@@ -53,14 +53,17 @@ static int choose_layers(struct attn_scores *t, struct attn_err *err)
     const struct attn_dims *n = &t->model->w.n;
     t->layer = calloc(n->L + 1, sizeof *t->layer);
     t->place = calloc(n->L + 1, sizeof *t->place);
+    t->first = calloc(n->L + 1, sizeof *t->first);
     t->last = calloc(n->V + 1, sizeof *t->last);
-    if (!t->layer || !t->place || !t->last)
+    if (!t->layer || !t->place || !t->first || !t->last)
         return attn_no_memory(err, NULL, "to list %zu layers and %zu tokens", n->L, n->V);
-    attn_select_heads(t->heads, ATTN_ACT_PATTERN, &t->kept);
     for (size_t layer = 0; layer < n->L; layer++)
         if (attn_select_wants(t->heads, ATTN_ACT_PATTERN, (int)layer)) {
+            size_t kept;
+            attn_select_heads(t->heads, ATTN_ACT_PATTERN, (int)layer, &kept);
             t->layer[t->layers++] = layer;
             t->place[layer] = t->layers;
+            t->first[t->layers] = t->first[t->layers - 1] + kept;
         }
     return ATTN_OK;
 }
@@ -95,7 +98,7 @@ void attn_scores_free(struct attn_scores *t)
 {
     if (!t)
         return;
-    void *all[] = {t->layer, t->place, t->last, t->text, t->ln, t->same, t->marks, t->sum, t->slice, t->sees, t->list,
+    void *all[] = {t->layer, t->place, t->first, t->last, t->text, t->ln, t->same, t->marks, t->sum, t->slice, t->sees, t->list,
                    t->swaps, t->offer, t->even, t->chance};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
@@ -104,7 +107,7 @@ void attn_scores_free(struct attn_scores *t)
 
 size_t attn_scores_heads(const struct attn_scores *t)
 {
-    return t->layers * t->kept;
+    return t->first[t->layers];
 }
 
 size_t attn_scores_layers(const struct attn_scores *t)
@@ -117,11 +120,25 @@ size_t attn_scores_columns(const struct attn_scores *t)
     return t->o.n;
 }
 
+/* Which of the selected layers head i is in. */
+static size_t among(const struct attn_scores *t, size_t i)
+{
+    size_t low = 0, high = t->layers;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (t->first[middle] <= i)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 struct attn_head_place attn_scores_place(const struct attn_scores *t, size_t i)
 {
-    size_t n;
-    const size_t *heads = attn_select_heads(t->heads, ATTN_ACT_PATTERN, &n);
-    return (struct attn_head_place){t->layer[i / t->kept], heads[i % t->kept]};
+    size_t n, at = among(t, i), layer = t->layer[at];
+    const size_t *heads = attn_select_heads(t->heads, ATTN_ACT_PATTERN, (int)layer, &n);
+    return (struct attn_head_place){layer, heads[i - t->first[at]]};
 }
 
 const struct attn_score_sum *attn_scores_sums(const struct attn_scores *t, size_t text, size_t i)
@@ -152,7 +169,7 @@ struct attn_head_scored attn_scores_tell(const struct attn_scores *t, size_t i, 
 
 struct attn_head_scored attn_scores_head(const struct attn_scores *t, size_t i)
 {
-    return attn_scores_tell(t, i, attn_scores_sums(t, 0, i), attn_scores_chance(t, 0, i / t->kept));
+    return attn_scores_tell(t, i, attn_scores_sums(t, 0, i), attn_scores_chance(t, 0, among(t, i)));
 }
 
 /* ---- a pass begins ---- */
@@ -325,7 +342,7 @@ int attn_scores_watch(struct attn_scores *t, const struct attn_probe *p, struct 
         add_rows(t->chance + (p->seq * t->layers + t->place[p->layer] - 1) * t->o.n,
                  t->offer + t->slices * p->rows * t->o.n, p->rows, t->o.n);
     for (size_t i = 0; i < t->slices; i++) {
-        size_t head = (t->place[p->layer] - 1) * t->kept + t->slice[i].nth;
+        size_t head = t->first[t->place[p->layer] - 1] + t->slice[i].nth;
         struct attn_score_sum *sum = t->sum + (p->seq * attn_scores_heads(t) + head) * t->o.n;
         add_rows(sum, t->offer + i * p->rows * t->o.n, p->rows, t->o.n);
     }

@@ -10,6 +10,7 @@
 #include "model/kind.h"
 #include "model/model.h"
 #include "trace/select.h"
+#include "trace/spec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -323,6 +324,14 @@ int attn_run_measure(struct attn_cost *out, const struct attn_model *m, const st
     return rc;
 }
 
+int attn_select_one(size_t *layer, size_t *head, const struct attn_model *m, const char *layers, const char *heads,
+                    struct attn_err *err)
+{
+    const struct attn_spec of[2] = {{"--layer", "layer", layers, m->w.n.L, "model", m->source.name},
+                                    {"--head", "head", heads, m->w.n.H, "model", m->source.name}};
+    return attn_spec_one(layer, head, &of[0], &of[1], err);
+}
+
 /* ---- costs ---- */
 
 enum { NPY_HEADER = 128, CSV_NUMBER = 12 };     /* bytes; CSV has nine digits, sign, point and comma in most numbers */
@@ -334,11 +343,11 @@ static unsigned selected(void *self, int act, int layer)
 
 /* Adds one activation, which is one .npy file. */
 static void add_file(struct attn_cost *out, const struct attn_select *s, const struct attn_info *info, int act,
-                     size_t T)
+                     int layer, size_t T)
 {
     size_t shape[3], heads;
     int n = attn_act_shape(shape, info, act, T, T);
-    attn_select_heads(s, act, &heads);
+    attn_select_heads(s, act, layer, &heads);
     uint64_t numbers = heads ? heads : 1;
     for (int i = n - 2; i < n; i++)
         numbers *= shape[i];
@@ -359,7 +368,7 @@ int attn_cost_of(struct attn_cost *out, const struct attn_model *m, const struct
     for (int act = 0; act < ATTN_ACTS; act++)
         for (size_t layer = 0; layer < (attn_act_per_layer(act) ? info.L : 1); layer++)
             if (attn_select_wants(what, act, attn_act_per_layer(act) ? (int)layer : -1))
-                add_file(out, what, &info, act, p->rows);
+                add_file(out, what, &info, act, attn_act_per_layer(act) ? (int)layer : -1, p->rows);
     out->npy = out->activations * NPY_HEADER + out->numbers * sizeof(float);
     out->csv = out->numbers * CSV_NUMBER;
     return ATTN_OK;

@@ -6,8 +6,12 @@
 #include <strings.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "base/near.h"
+#include "base/num.h"
 #include "base/size.h"
+#include "trace/hooks.h"
+#include "trace/spec.h"
 
 static const char default_show[] = "pattern,context";
 static const char blanks[] = " \t";
@@ -17,103 +21,82 @@ struct attn_select {
     const char *model;                  /* for messages, valid only while the selection is made */
     bool tokens;
     bool (*want)[ATTN_ACTS];            /* [1 + L]: outside the blocks, then each layer */
-    size_t *query, n_query, *kv, n_kv;  /* selected query heads and key/value heads, ascending */
+    unsigned (*own)[ATTN_ACTS];         /* [1 + L]: which list says its heads */
+    /* list[0]: of --head; selected query heads and key/value heads, ascending */
+    struct heads { bool *keep; size_t *query, n_query, *kv, n_kv; } *list;
+    size_t lists, room;
     char *show, *layers, *heads;
     char *note;                         /* of a wildcard that found nothing, where another item did; NULL: none */
 };
 
 /* ---- layers and heads ------------------------------------------------------------------ */
 
-/* Reads a whole number at *at, which moves behind it; a number too large for 64 bits becomes the largest one. */
-static bool whole(const char **at, uint64_t *out)
+static int new_list(struct attn_select *s, struct attn_err *err)
 {
-    const char *start = *at;
-    for (*out = 0; **at >= '0' && **at <= '9'; ++*at) {
-        unsigned digit = (unsigned)(**at - '0');
-        *out = *out > (UINT64_MAX - digit) / 10 ? UINT64_MAX : *out * 10 + digit;
+    struct heads *more = attn_grow(s->list, &s->room, s->lists + 1, sizeof *more);
+    if (!more)
+        return attn_no_memory(err, NULL, "to select heads");
+    s->list = more;
+    struct heads *h = &more[s->lists++];
+    *h = (struct heads){.keep = calloc(s->hooks.H + 1, sizeof *h->keep), .query = calloc(s->hooks.H + 1, sizeof *h->query),
+                        .kv = calloc(s->hooks.H + 1, sizeof *h->kv)};
+    return h->keep && h->query && h->kv ? ATTN_OK
+                                        : attn_no_memory(err, NULL, "to select among %zu heads", s->hooks.H);
+}
+
+/* From which heads are kept to lists of them. */
+static void list_heads(struct attn_select *s, struct heads *list)
+{
+    for (size_t h = 0; h < s->hooks.H; h++) {
+        size_t serves = h * s->hooks.Hkv / s->hooks.H;
+        if (!list->keep[h])
+            continue;
+        list->query[list->n_query++] = h;
+        if (!list->n_kv || list->kv[list->n_kv - 1] != serves)
+            list->kv[list->n_kv++] = serves;
     }
-    return *at > start;
 }
 
-static bool range(const char **at, uint64_t *lo, uint64_t *hi)
+static struct attn_spec layers_of(const struct attn_select *s, const char *option, const char *text)
 {
-    if (!whole(at, lo))
-        return false;
-    *hi = *lo;
-    if (**at != '-')
-        return true;
-    ++*at;
-    return whole(at, hi) && *hi >= *lo;
+    return (struct attn_spec){option, "layer", text, s->hooks.L, "model", s->model};
 }
 
-int attn_spec_parse(bool *keep, const struct attn_spec *sp, struct attn_err *err)
+static struct attn_spec heads_of(const struct attn_select *s, const char *option, const char *text)
 {
-    memset(keep, !sp->text, sp->n);
-    for (const char *at = sp->text; at; at = *at ? at + 1 : NULL) {
-        uint64_t lo, hi;
-        at += strspn(at, blanks);
-        const char *start = at;
-        bool ok = range(&at, &lo, &hi);
-        int len = (int)(at - start);
-        at += strspn(at, blanks);
-        if (!ok || (*at && *at != ','))
-            return attn_fail(err, ATTN_EUSAGE, "%s '%.80s': expected indices and ascending ranges such as 0,2-4",
-                             sp->option, sp->text);
-        if (hi >= sp->n)
-            return attn_fail(err, ATTN_EFORMAT, "%s '%.80s': found %.*s, but %s '%s' has %zu %s%s, counted from 0",
-                             sp->option, sp->text, len, start, sp->owner, sp->name, sp->n, sp->noun, sp->n == 1 ? "" :
-                             "s");
-        memset(keep + lo, true, hi - lo + 1);
-    }
-    return 0;
+    return (struct attn_spec){option, "head", text, s->hooks.H, "model", s->model};
 }
 
-static int keep_layers(struct attn_select *s, struct attn_err *err)
+/* What --layer and --head say. */
+static int keep_both(struct attn_select *s, struct attn_err *err)
 {
+    const struct attn_spec layers = layers_of(s, "--layer", s->layers), heads = heads_of(s, "--head", s->heads);
     bool *keep = calloc(s->hooks.L + 1, sizeof *keep);
     if (!keep)
         return attn_no_memory(err, NULL, "to select among %zu layers", s->hooks.L);
-    int rc = attn_spec_parse(keep, &(struct attn_spec){ "--layer", "layer", s->layers, s->hooks.L,
-                                                       "model", s->model }, err);
+    int rc = attn_spec_both(keep, s->list[0].keep, &layers, &heads, err);
+    if (!rc && s->heads && s->lists > 1)
+        rc = attn_fail(err, ATTN_EUSAGE, "--show '%.80s' with --head: the heads are given twice, by H and by --head",
+                       s->show);
     for (size_t l = 0; !rc && l < s->hooks.L; l++)
         if (!keep[l])
             memset(s->want[1 + l], 0, sizeof s->want[0]);
     free(keep);
-    return rc;
-}
-
-static void list_heads(struct attn_select *s, const bool *keep)
-{
-    for (size_t h = 0; h < s->hooks.H; h++) {
-        size_t serves = h * s->hooks.Hkv / s->hooks.H;
-        if (!keep[h])
-            continue;
-        s->query[s->n_query++] = h;
-        if (!s->n_kv || s->kv[s->n_kv - 1] != serves)
-            s->kv[s->n_kv++] = serves;
-    }
-}
-
-static int keep_heads(struct attn_select *s, struct attn_err *err)
-{
-    size_t H = s->hooks.H;
-    bool *keep = calloc(H + 1, sizeof *keep);
-    s->query = calloc(H + 1, sizeof *s->query);
-    s->kv = calloc(H + 1, sizeof *s->kv);
-    if (!keep || !s->query || !s->kv) {
-        free(keep);
-        return attn_no_memory(err, NULL, "to select among %zu heads", H);
-    }
-    int rc = attn_spec_parse(keep, &(struct attn_spec){ "--head", "head", s->heads, H, "model", s->model }, err);
-    if (!rc)
-        list_heads(s, keep);
-    free(keep);
+    for (size_t i = 0; i < s->lists && !rc; i++)
+        list_heads(s, &s->list[i]);
     return rc;
 }
 
 /* ---- names ----------------------------------------------------------------------------- */
 
-struct item { const char *text; int len; bool glob, present, match[ATTN_ACTS]; size_t matches; };
+/* `text` is the name; `all` the item as it was typed, with the place before the name. */
+struct item {
+    const char *text; int len;
+    const char *all; int all_len;
+    bool *layer;                        /* [L] of L<n>; NULL: each */
+    unsigned list;                      /* of L<n>H<m>; 0: that of --head */
+    bool glob, present, match[ATTN_ACTS]; size_t matches;
+};
 
 /* How far a mistyped name is from the nearer of the activation's short name and its tail. */
 static unsigned distance(struct attn_near *typed, const struct item *it, int act)
@@ -174,14 +157,33 @@ static int fail_absent(const struct attn_select *s, const struct item *it, struc
                      "it has %s", s->model, it->len, it->text, list);
 }
 
+/* Whether the model has what an item names, without heads. */
+static bool lacks_heads(const struct attn_select *s, const struct item *it)
+{
+    for (int act = 0; act < ATTN_ACTS; act++)
+        if (it->match[act] && s->hooks.has[act])
+            return true;
+    return false;
+}
+
+static int fail_headless(const struct item *it, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_EUSAGE, "--show: '%.*s': %.*s is not made head by head: leave out H and the heads",
+                     it->all_len, it->all, it->len, it->text);
+}
+
 /* Whether an item names a layer that the model does not have, like "blocks.7.attn.pattern". */
 static bool beyond_layers(const struct attn_select *s, const struct item *it)
 {
     static const char prefix[] = "blocks.";
     const char *at = it->text + strlen(prefix), *end = it->text + it->len;
     uint64_t layer;
-    if ((size_t)it->len <= strlen(prefix) || memcmp(it->text, prefix, strlen(prefix)) || !whole(&at, &layer) ||
-        layer < s->hooks.L || at >= end || *at++ != '.')
+    if ((size_t)it->len <= strlen(prefix) || memcmp(it->text, prefix, strlen(prefix)))
+        return false;
+    size_t digits = strspn(at, "0123456789");
+    bool fits = attn_num_parse_u64(at, digits, &layer);
+    at += digits;
+    if (!digits || (fits && layer < s->hooks.L) || at >= end || *at++ != '.')
         return false;
     for (int act = 0; act < ATTN_ACTS; act++)
         if (attn_act_per_layer(act) && attn_glob(at, (size_t)(end - at), attn_act_tail(act)))
@@ -210,34 +212,107 @@ static bool is_named(const char *glob, size_t len, int act)
     return len >= n && !memcmp(glob + len - n, name, n) && (len == n || glob[len - n - 1] == '.');
 }
 
-static void match_item(struct attn_select *s, struct item *it)
+/* Heads that several items name of one activation are shown together. */
+static int want(struct attn_select *s, const struct item *it, int act, size_t row, struct attn_err *err)
+{
+    bool *has = &s->want[row][act];
+    unsigned *own = &s->own[row][act];
+    if (!*has || !it->list || !*own)
+        *own = *has && !*own ? 0 : it->list;
+    else if (*own != it->list) {
+        size_t mine = *own;
+        if (new_list(s, err))
+            return err->code;
+        *own = (unsigned)(s->lists - 1);
+        for (size_t h = 0; h < s->hooks.H; h++)
+            s->list[*own].keep[h] = s->list[mine].keep[h] || s->list[it->list].keep[h];
+    }
+    *has = true;
+    return ATTN_OK;
+}
+
+static int match_item(struct attn_select *s, struct item *it, struct attn_err *err)
 {
     for (int act = 0; act < ATTN_ACTS; act++) {
-        bool block = attn_act_per_layer(act);
-        if (it->glob && attn_act_derived(act) && !is_named(it->text, (size_t)it->len, act))
+        bool block = attn_act_per_layer(act), has = s->hooks.has[act] && (!it->list || attn_act_heads(&s->hooks, act));
+        if ((it->glob && attn_act_derived(act) && !is_named(it->text, (size_t)it->len, act)) || (it->layer && !block))
             continue;
         for (size_t row = block; row <= (block ? s->hooks.L : 0); row++) {
             if (!attn_act_match(it->text, (size_t)it->len, act, (int)row - 1))
                 continue;
             it->match[act] = true;
-            s->want[row][act] |= s->hooks.has[act];
+            if (has && (!it->layer || it->layer[row - 1]) && want(s, it, act, row, err))
+                return err->code;
         }
         it->matches += it->match[act];
-        it->present |= it->match[act] && s->hooks.has[act];
+        it->present |= it->match[act] && has;
     }
+    return ATTN_OK;
+}
+
+static int find_item(struct attn_select *s, struct item it, struct attn_err *err)
+{
+    char ours[ATTN_HOOK_ROOM];
+    if (attn_hook_translate(ours, it.text, (size_t)it.len, &s->hooks, "--show", err))
+        return err->code;
+    if (*ours) {
+        it.text = ours;
+        it.len = (int)strlen(ours);
+    }
+    it.glob = memchr(it.text, '*', (size_t)it.len) || memchr(it.text, '?', (size_t)it.len);
+    if (match_item(s, &it, err))
+        return err->code;
+    if (!it.glob && it.matches > 1)
+        return fail_ambiguous(&it, err);
+    bool tokens = !it.layer && attn_glob(it.text, (size_t)it.len, "tokens");
+    s->tokens |= tokens;
+    return it.present || tokens ? ATTN_OK : it.matches && it.list && !it.glob && lacks_heads(s, &it) ? fail_headless(&it, err)
+                                                                             : fail_item(s, &it, err);
+}
+
+/* L3H0.pattern, L3.mlp.out, L3H0 or L3: without a name, what is shown of a head or of a layer by itself. */
+static int find_place(struct attn_select *s, struct item *it, const struct attn_spec_place *p, size_t len,
+                      struct attn_err *err)
+{
+    char *layers = strndup(p->layers, p->n_layers), *heads = p->heads ? strndup(p->heads, p->n_heads) : NULL;
+    const char *rest = it->all + len, *end = it->all + it->all_len;
+    const struct attn_spec of = layers_of(s, "--show", layers);
+    const bool named = rest < end;
+    it->layer = calloc(s->hooks.L + 1, sizeof *it->layer);
+    int rc = layers && it->layer && (heads || !p->heads) ? ATTN_OK : attn_no_memory(err, NULL, "to select a place");
+    if (!rc)
+        rc = attn_spec_parse(it->layer, &of, err);
+    if (!rc && heads)
+        rc = new_list(s, err);
+    if (!rc && heads) {
+        const struct attn_spec list = heads_of(s, "--show", heads);
+        it->list = (unsigned)s->lists - 1;
+        rc = attn_spec_parse(s->list[it->list].keep, &list, err);
+    }
+    it->text = named ? rest + 1 : "pattern";
+    it->len = named ? (int)(end - it->text) : (int)strlen(it->text);
+    if (!rc)
+        rc = find_item(s, *it, err);
+    if (!rc && !named && !heads) {
+        it->text = "context";
+        it->len = (int)strlen(it->text);
+        rc = find_item(s, *it, err);
+    }
+    free(it->layer);
+    free(layers);
+    free(heads);
+    return rc;
 }
 
 static int add_item(struct attn_select *s, const char *text, size_t len, struct attn_err *err)
 {
-    struct item it = { .text = text, .len = (int)len, .glob = memchr(text, '*', len) || memchr(text, '?', len) };
+    struct item it = {.text = text, .len = (int)len, .all = text, .all_len = (int)len};
+    struct attn_spec_place place;
+    size_t before = attn_spec_place(&place, text);
     if (!len)
         return attn_fail(err, ATTN_EUSAGE, "--show '%s': a name is missing", s->show);
-    match_item(s, &it);
-    if (!it.glob && it.matches > 1)
-        return fail_ambiguous(&it, err);
-    bool tokens = attn_glob(text, len, "tokens");
-    s->tokens |= tokens;
-    return it.present || tokens ? 0 : fail_item(s, &it, err);
+    return before && (before == len || text[before] == '.') ? find_place(s, &it, &place, before, err)
+                                                            : find_item(s, it, err);
 }
 
 /* A wildcard that finds nothing is an error only if no other item finds anything. */
@@ -257,7 +332,10 @@ static int keep_names(struct attn_select *s, struct attn_err *err)
     for (const char *at = s->show;; at++) {
         struct attn_err why = {0};
         at += strspn(at, blanks);
-        size_t width = strcspn(at, ","), len = width;
+        struct attn_spec_place place;
+        size_t width = attn_spec_place(&place, at), len;        /* whose lists have commas in them */
+        width += strcspn(at + width, ",");
+        len = width;
         while (len && strchr(blanks, at[len - 1]))
             len--;
         if (add_item(s, at, len, &why) && !memchr(at, '*', len) && !memchr(at, '?', len))
@@ -279,11 +357,11 @@ static bool copy(char **out, const char *text)
 
 static int fill(struct attn_select *s, struct attn_err *err)
 {
-    int rc = keep_names(s, err);
+    int rc = new_list(s, err);
     if (!rc)
-        rc = keep_layers(s, err);
+        rc = keep_names(s, err);
     if (!rc)
-        rc = keep_heads(s, err);
+        rc = keep_both(s, err);
     if (!rc && !s->tokens && !attn_select_activations(s))
         rc = attn_fail(err, ATTN_EUSAGE, "--show '%s' with --layer '%s' leaves nothing to show", s->show, s->layers);
     s->model = NULL;
@@ -300,8 +378,9 @@ int attn_select_make(struct attn_select **out, const struct attn_hook_points *ho
     s->hooks = *hooks;
     s->model = model;
     s->want = calloc(1 + hooks->L, sizeof *s->want);
+    s->own = calloc(1 + hooks->L, sizeof *s->own);
     bool copied = copy(&s->show, show ? show : default_show) && copy(&s->layers, layers) && copy(&s->heads, heads);
-    int rc = s->want && copied ? fill(s, err)
+    int rc = s->want && s->own && copied ? fill(s, err)
                                : attn_no_memory(err, NULL, "to select from %zu layers", hooks->L);
     if (rc)
         attn_select_free(s);
@@ -315,8 +394,13 @@ void attn_select_free(struct attn_select *s)
     if (!s)
         return;
     free(s->want);
-    free(s->query);
-    free(s->kv);
+    free(s->own);
+    for (size_t i = 0; i < s->lists; i++) {
+        free(s->list[i].keep);
+        free(s->list[i].query);
+        free(s->list[i].kv);
+    }
+    free(s->list);
     free(s->show);
     free(s->layers);
     free(s->heads);
@@ -339,14 +423,14 @@ bool attn_select_tokens(const struct attn_select *s)
     return s->tokens;
 }
 
-const size_t *attn_select_heads(const struct attn_select *s, int act, size_t *n)
+const size_t *attn_select_heads(const struct attn_select *s, int act, int layer, size_t *n)
 {
-    if (!attn_act_heads(&s->hooks, act)) {
-        *n = 0;
+    *n = 0;
+    if (!attn_act_heads(&s->hooks, act) || layer < -1 || (size_t)layer + 1 > s->hooks.L)
         return NULL;
-    }
-    *n = attn_act_kv_heads(act) ? s->n_kv : s->n_query;
-    return attn_act_kv_heads(act) ? s->kv : s->query;
+    const struct heads *list = &s->list[s->own[layer + 1][act]];
+    *n = attn_act_kv_heads(act) ? list->n_kv : list->n_query;
+    return attn_act_kv_heads(act) ? list->kv : list->query;
 }
 
 size_t attn_select_activations(const struct attn_select *s)
@@ -364,7 +448,7 @@ size_t attn_select_matrices(const struct attn_select *s)
     for (size_t row = 0; row <= s->hooks.L; row++)
         for (int act = 0; act < ATTN_ACTS; act++) {
             size_t heads;
-            attn_select_heads(s, act, &heads);
+            attn_select_heads(s, act, (int)row - 1, &heads);
             n += s->want[row][act] ? (heads ? heads : 1) : 0;
         }
     return n;

@@ -2,9 +2,11 @@
  *
  * The list of activations has names ("blocks.0.attn.pattern"), globs ("blocks.*.attn.*") and short names
  * ("pattern": in every layer), separated by commas; "tokens" is the token table, "*" everything but what is derived.
- * Lists of layers and heads look like 0,2-4.  Heads are query heads; of k and v, the heads that serve these are shown,
- * each once.  Names and globs may lack leading components: "attn.out", "mlp.*".  A plain name must mean one activation
- * ("out" could be two) that the model has; a glob selects those that the model has, at least one. */
+ * A place goes before a name (L3H0.pattern, L0-2.mlp.out) or stands for itself: L3H0 is the pattern of a head, L3 pattern
+ * and context of a layer.  Lists of layers and heads are those of spec.h.  Heads are query heads; of k and v, the heads
+ * that serve these are shown, each once.  Names and globs may lack leading components: "attn.out", "mlp.*".  A plain name
+ * must mean one activation ("out" could be two) that the model has; a glob selects those that the model has, at least
+ * one.  Names of TransformerLens and Hugging Face mean ours (hooks.h). */
 #ifndef ATTN_TRACE_SELECT_H
 #define ATTN_TRACE_SELECT_H
 
@@ -15,8 +17,8 @@ int attn_select_make(struct attn_select **out, const struct attn_hook_points *ho
                      const char *show, const char *layers, const char *heads, struct attn_err *err);
 
 bool attn_select_tokens(const struct attn_select *s);               /* the token table was named */
-/* The selected heads of an activation, ascending; *n is 0 without a head axis.  Lives as long as s. */
-const size_t *attn_select_heads(const struct attn_select *s, int act, size_t *n);
+/* The selected heads of an activation of a layer, ascending; *n is 0 without a head axis.  Lives as long as s. */
+const size_t *attn_select_heads(const struct attn_select *s, int act, int layer, size_t *n);
 /* How many activations are selected, and how many matrices they have, one for each selected head.  The table of tokens
  * does not count. */
 size_t attn_select_activations(const struct attn_select *s);
@@ -28,10 +30,5 @@ bool attn_select_interleaved(const struct attn_select *s, int layer);
 /* The lists as they were given; layers and heads NULL: all. */
 struct attn_asked { const char *show, *layers, *heads; };
 struct attn_asked attn_select_asked(const struct attn_select *s);
-
-/* Sets keep[n] to which of n layers or heads (`noun`) a list like 0,2-4 names; text NULL: all.  For messages, `option`
- * is where the list was given, `owner` ("model", "dump") and `name` say whose layers or heads they are. */
-struct attn_spec { const char *option, *noun, *text; size_t n; const char *owner, *name; };
-int attn_spec_parse(bool *keep, const struct attn_spec *spec, struct attn_err *err);
 
 #endif

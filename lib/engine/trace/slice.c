@@ -9,7 +9,7 @@ bool attn_slice_next(struct attn_slice *out, const struct attn_select *s, const 
     if (!attn_select_wants(s, p->act, p->layer))
         return false;
     size_t n, T = p->shape[p->ndim - 2];
-    const size_t *kept = attn_select_heads(s, p->act, &n);
+    const size_t *kept = attn_select_heads(s, p->act, p->layer, &n);
     size_t i = *at, h = p->head0;
     while (i < n && kept[i] < p->head0)
         i++;

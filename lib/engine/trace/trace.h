@@ -21,8 +21,9 @@ enum attn_act_needs { ATTN_NEEDS_ANY, ATTN_NEEDS_POSITIONS, ATTN_NEEDS_NORM1, AT
                       ATTN_NEEDS_FINAL, ATTN_NEEDS_UNEMBED };
 enum attn_act_needs attn_act_needs(int act);
 
-/* Which activations a model announces. */
-struct attn_hook_points { size_t L, H, Hkv; bool has[ATTN_ACTS]; };
+/* Which activations a model announces, and which of them other libraries keep in another state: queries and keys before
+ * rotation, norms or clipping; embeddings before their factor; logits before theirs. */
+struct attn_hook_points { size_t L, H, Hkv; bool has[ATTN_ACTS], turned, embed_scaled, logits_scaled; };
 
 /* "blocks.0.attn.pattern" for (ATTN_ACT_PATTERN, 0), "logits" for (ATTN_ACT_LOGITS, -1). */
 void attn_act_name(char buf[ATTN_NAME_MAX], int act, int layer);

@@ -16,6 +16,8 @@
 #include "sinks/plot_mask.h"
 #include "sinks/sink_picture.h"
 #include "text/whole_words.h"
+#include "trace/hooks.h"
+#include "trace/spec.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -53,6 +55,20 @@ static size_t show_matches(struct plot *p, const char *glob, size_t len)
     return n;
 }
 
+/* The same for a name of another library, which the dump has by ours. */
+static int hook_matches(struct plot *p, size_t *n, const char *name, size_t len, struct attn_err *err)
+{
+    struct attn_hook_points has = {0};
+    char ours[ATTN_HOOK_ROOM];
+    int layer, act;
+    for (size_t i = 0; i < p->dump->n; i++)
+        if ((act = attn_act_find(p->dump->item[i].name, &layer)) >= 0)
+            has.has[act] = true;
+    int rc = attn_hook_translate(ours, name, len, &has, "--show", err);
+    *n = !rc && *ours ? show_matches(p, ours, strlen(ours)) : 0;
+    return rc;
+}
+
 static int fail_absent(const struct plot *p, const char *name, size_t len, struct attn_err *err)
 {
     char list[200] = "";
@@ -69,8 +85,10 @@ static int choose_items(struct plot *p, struct attn_err *err)
     if (!show && show_matches(p, "pattern", 7))
         return ATTN_OK;
     for (const char *at = show ? show : "*"; at; at = *at ? at + 1 : NULL) {
-        size_t len = strcspn(at, ",");
-        if (!show_matches(p, at, len))
+        size_t len = strcspn(at, ","), n = show_matches(p, at, len);
+        if (!n && hook_matches(p, &n, at, len, err))
+            return err->code;
+        if (!n)
             return fail_absent(p, at, len, err);
         at += len;
     }
@@ -131,8 +149,7 @@ static int choose_indices(struct plot *p, struct attn_err *err)
         return attn_no_memory(err, NULL, "to choose layers and heads");
     struct attn_spec layers = {"--layer", "layer", p->o->layers, p->layers, "dump", p->o->title};
     struct attn_spec heads = {"--head", "head", p->o->heads, p->heads, "dump", p->o->title};
-    int rc = attn_spec_parse(p->layer, &layers, err);
-    return rc ? rc : attn_spec_parse(p->head, &heads, err);
+    return attn_spec_both(p->layer, p->head, &layers, &heads, err);
 }
 
 /* ---- the album ------------------------------------------------------------------------- */

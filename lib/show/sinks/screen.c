@@ -20,11 +20,12 @@ enum { WIDTH = 80, GAP = 2, ROWS_LEAST = 3, HEADS_LEAST = 4, HEADS_MOST = 8 };  
 
 static size_t count_heads(const struct attn_sink_job *job)
 {
-    size_t kept, layers = 0;
-    attn_select_heads(job->select, ATTN_ACT_PATTERN, &kept);
-    for (size_t layer = 0; layer < job->model->L; layer++)
-        layers += attn_select_wants(job->select, ATTN_ACT_PATTERN, (int)layer);
-    return layers * kept;
+    size_t kept, n = 0;
+    for (int layer = 0; layer < (int)job->model->L; layer++) {
+        attn_select_heads(job->select, ATTN_ACT_PATTERN, layer, &kept);
+        n += attn_select_wants(job->select, ATTN_ACT_PATTERN, layer) ? kept : 0;
+    }
+    return n;
 }
 
 size_t attn_screen_heads_across(const struct attn_screen *s)

@@ -66,7 +66,7 @@ static uint64_t count_numbers(const struct attn_sink_job *job)
             if (!attn_select_wants(job->select, act, layer) || too_wide(job, act))
                 continue;
             int ndim = attn_act_shape(shape, job->model, act, job->tokens->n, attn_sink_keys(job)->n);
-            attn_select_heads(job->select, act, &heads);
+            attn_select_heads(job->select, act, layer, &heads);
             uint64_t n = saturating_mul(shape[ndim - 2], shape[ndim - 1]);
             n = saturating_mul(n, heads ? heads : 1);
             total = total > UINT64_MAX - n ? UINT64_MAX : total + n;

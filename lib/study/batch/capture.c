@@ -39,7 +39,7 @@ static void keep(struct attn_capture *c, int act, int layer)
     size_t shape[3], heads;
     int ndim = attn_act_shape(shape, c->info, act, 1, 1);
     struct kept *k = &c->kept[c->n];
-    *k = (struct kept){.act = act, .layer = layer, .heads = attn_select_heads(c->select, act, &heads),
+    *k = (struct kept){.act = act, .layer = layer, .heads = attn_select_heads(c->select, act, layer, &heads),
                        .linear = c->linear,
                        .square = c->square};
     k->matrices = heads ? heads : 1;

@@ -36,7 +36,7 @@ static int shape_of(const struct attn_stack *s, const struct array *f, size_t sh
 {
     size_t heads;
     int n = attn_act_shape(shape, s->info, f->act, s->T, s->T);
-    attn_select_heads(s->select, f->act, &heads);
+    attn_select_heads(s->select, f->act, f->layer, &heads);
     if (heads)
         shape[0] = heads;
     return n;

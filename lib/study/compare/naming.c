@@ -7,58 +7,10 @@
 #include "base/grow.h"
 #include "base/num.h"
 #include "io/safetensors.h"
+#include "trace/hooks.h"
 #include "trace/trace.h"
 
-enum rank { EXACT, BY_RULE, SPELLED, BY_HOOK };     /* then the row of hooks[] */
-
-/* ---- names of TransformerLens ----------------------------------------------------------- */
-
-/* In the order in which they count where a dump has several for one of ours.  The last ones are those of its bridges to
- * other libraries (hook_in, hook_out). */
-static const struct hook { const char *tail; int act; bool added, bare; } hooks[] = {
-    {"hook_embed", ATTN_ACT_EMBED, false, false},
-    {"hook_pos_embed", ATTN_ACT_POS_EMBED, false, false},
-    {"hook_resid_pre", ATTN_ACT_RESID_PRE, false, false},
-    {"hook_resid_mid", ATTN_ACT_RESID_MID, false, false},
-    {"hook_resid_post", ATTN_ACT_RESID_POST, false, false},
-    {"ln1.hook_out", ATTN_ACT_NORM1, false, false},
-    {"ln2.hook_out", ATTN_ACT_NORM2, false, false},
-    {"ln_final.hook_out", ATTN_ACT_NORM_FINAL, false, false},
-    {"ln1.hook_normalized", ATTN_ACT_NORM1, false, true},
-    {"ln2.hook_normalized", ATTN_ACT_NORM2, false, true},
-    {"ln_final.hook_normalized", ATTN_ACT_NORM_FINAL, false, true},
-    {"attn.hook_rot_q", ATTN_ACT_Q, false, false},
-    {"attn.hook_rot_k", ATTN_ACT_K, false, false},
-    {"attn.hook_q", ATTN_ACT_Q, false, false},
-    {"attn.hook_k", ATTN_ACT_K, false, false},
-    {"attn.hook_v", ATTN_ACT_V, false, false},
-    {"attn.hook_attn_scores", ATTN_ACT_SCORES, false, false},
-    {"attn.hook_pattern", ATTN_ACT_PATTERN, false, false},
-    {"attn.hook_attn", ATTN_ACT_PATTERN, false, false},
-    {"attn.hook_z", ATTN_ACT_CONTEXT, false, false},
-    {"attn.hook_result", ATTN_ACT_RESULT, false, false},
-    {"attn.hook_out", ATTN_ACT_OUT, false, false},
-    {"hook_attn_out", ATTN_ACT_ADDED, true, false},
-    {"hook_attn_out", ATTN_ACT_OUT, false, false},
-    {"mlp.hook_pre", ATTN_ACT_MLP_PRE, false, false},
-    {"mlp.hook_pre_linear", ATTN_ACT_MLP_LINEAR, false, false},
-    {"mlp.hook_post", ATTN_ACT_MLP_POST, false, false},
-    {"mlp.hook_out", ATTN_ACT_MLP_OUT, false, false},
-    {"hook_mlp_out", ATTN_ACT_MLP_ADDED, true, false},
-    {"hook_mlp_out", ATTN_ACT_MLP_OUT, false, false},
-    {"hook_unembed", ATTN_ACT_LOGITS, false, false},
-    {"embed.hook_out", ATTN_ACT_EMBED, false, false},
-    {"pos_embed.hook_out", ATTN_ACT_POS_EMBED, false, false},
-    {"hook_in", ATTN_ACT_RESID_PRE, false, false},
-    {"hook_out", ATTN_ACT_RESID_POST, false, false},
-    {"attn.q.hook_out", ATTN_ACT_Q, false, false},
-    {"attn.k.hook_out", ATTN_ACT_K, false, false},
-    {"attn.v.hook_out", ATTN_ACT_V, false, false},
-    {"attn.o.hook_in", ATTN_ACT_CONTEXT, false, false},
-    {"mlp.out.hook_in", ATTN_ACT_MLP_POST, false, false},
-    {"unembed.hook_out", ATTN_ACT_LOGITS, false, false},
-};
-enum { HOOKS = sizeof hooks / sizeof *hooks };
+enum rank { EXACT, BY_RULE, SPELLED, BY_HOOK };     /* then the row of hooks.h */
 
 /* ---- how names are spelled -------------------------------------------------------------- */
 
@@ -175,18 +127,19 @@ static int name_plainly(struct namer *n, const struct attn_naming *rules, bool *
     return rc;
 }
 
-/* The row of hooks[] that the name is, from `row` on; HOOKS: none.  *layer is -1 outside the blocks. */
-static size_t find_hook(const char *name, size_t row, int *layer)
+/* The row of hooks.h that the name is, from `row` on, which moves there; NULL: none.  *layer is -1 outside the blocks. */
+static const struct attn_hook *find_hook(const char *name, size_t *row, int *layer)
 {
     const char *tail = attn_naming_tail(name);
     uint64_t number = 0;
     *layer = -1;
     if (tail != name && (!attn_num_parse_u64(name + 7, (size_t)(tail - name) - 8, &number) || number > INT32_MAX))
-        return HOOKS;
+        return NULL;
     *layer = tail != name ? (int)number : -1;
-    while (row < HOOKS && (attn_act_per_layer(hooks[row].act) != (tail != name) || strcmp(hooks[row].tail, tail)))
-        row++;
-    return row;
+    const struct attn_hook *h;
+    while ((h = attn_hook_at(*row)) && (attn_act_per_layer(h->act) != (tail != name) || strcmp(h->tail, tail)))
+        ++*row;
+    return h;
 }
 
 /* What TransformerLens calls so and is not known by another name.  `other`: what the other side plainly has. */
@@ -200,11 +153,14 @@ static int name_hooks(struct namer *n, const bool *plain, const struct attn_name
         const char *as_is = n->dump->item[i].name;
         if (plain[i] || !attn_naming_spell(name, as_is, strlen(as_is)))
             continue;
-        size_t row = find_hook(name, 0, &layer);
-        if (row < HOOKS && hooks[row].added && attn_names_find(&seen, hooks[row].act, layer) == SIZE_MAX)
-            row = find_hook(name, row + 1, &layer);
-        if (row < HOOKS)
-            rc = put(n, hooks[row].act, layer, BY_HOOK + (unsigned)row, i);
+        size_t row = 0;
+        const struct attn_hook *h = find_hook(name, &row, &layer);
+        if (h && h->added && attn_names_find(&seen, h->act, layer) == SIZE_MAX) {
+            row++;
+            h = find_hook(name, &row, &layer);
+        }
+        if (h)
+            rc = put(n, h->act, layer, BY_HOOK + (unsigned)row, i);
     }
     return rc;
 }
@@ -216,7 +172,7 @@ static void tell(struct attn_names *to)
         to->known[i] = (struct attn_known){.act = -1, .layer = -1};
     for (size_t i = 0; i < to->places; i++) {
         const struct attn_name_at *p = &to->place[i];
-        const struct hook *hook = p->rank >= BY_HOOK ? &hooks[p->rank - BY_HOOK] : NULL;
+        const struct attn_hook *hook = p->rank >= BY_HOOK ? attn_hook_at(p->rank - BY_HOOK) : NULL;
         to->known[p->item] = (struct attn_known){.act = p->act, .layer = p->layer, .exact = p->rank == EXACT,
                                                  .rows_first = hook != NULL, .perhaps_bare = hook && hook->bare};
     }
@@ -326,7 +282,7 @@ bool attn_diff_takes(const char *path, const struct attn_naming *rules)
         char name[ATTN_NAMING_ROOM] = "";
         int layer;
         bool fits = attn_naming_spell(name, as_is, strlen(as_is));
-        found = fits && (attn_act_find(name, &layer) >= 0 || find_hook(name, 0, &layer) < HOOKS);
+        found = fits && (attn_act_find(name, &layer) >= 0 || find_hook(name, &(size_t){0}, &layer));
         for (size_t k = 0; fits && rules && k < rules->n && !found; k++)
             found = attn_naming_matches(&rules->rule[k], name, &layer);
     }

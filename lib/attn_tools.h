@@ -218,6 +218,7 @@ struct attn_records_opts {
     size_t n_columns;                   /* csv, tsv: the first of them, which the table must have */
     /* Called with the only column's name, as written, where nothing says that it is one and not a sentence; or NULL. */
     void (*guessed)(void *self, const char *name, size_t len);
+    const char *const *texts; size_t n_texts;   /* these are the records, in place of a file; NULL: none */
 };
 /* What a record has under one of these names: a text; ids (one for a number); neither if it lacks the name. */
 struct attn_record_field { const char *name, *text; size_t len; const int32_t *ids; size_t n; };

@@ -64,8 +64,9 @@ prepare()
 # Smaller than in the documents, where it would take minutes; and files made before are written again.
 shorten()
 {
-    case $1 in *'--steps 5000'* | *'init -o '*) ;; *) printf '%s\n' "$1"; return;; esac
+    case $1 in *'--steps 5000'* | *'init -o '* | *'cli batch '*' -o '*) ;; *) printf '%s\n' "$1"; return;; esac
     sed -E -e 's/--steps 5000/--steps 2 --vocab-size 300 --n-ctx 16 --n-layer 1 --n-head 1 --d-model 16/' \
+        -e '/--resume|--dry-run/!s/cli batch /cli batch --force /' \
         -e 's/(init -o \S+ --family \S+)/\1 --n-layer 1 --d-model 48/' <<<"$1"
 }
 

@@ -6,6 +6,7 @@
 #include "opts_picture.h"
 #include "say.h"
 #include "session.h"
+#include "texts.h"
 
 #include "base/err.h"
 
@@ -123,8 +124,9 @@ static const struct option options[] = {
 
 const struct command attribute_command = {
     .name = "attribute",
-    .schemas = (const char *const[]){"attribute", NULL},
+    .schemas = (const char *const[]){"attribute", "many", NULL},
     .run = attribute,
+    .texts = TEXTS,
     .usage = "attribute -s TEXT --target TOKEN [-m DIR|NAME] [--foil TOKEN] [--pos P] [--neurons K] [--format F] [-o "
              "PATH]",
     .section = IN_HEADS,
@@ -150,7 +152,8 @@ const struct command attribute_command = {
     .refused = (const struct pair[]){
         {"cross", REFUSED}, {"cross-file", REFUSED}, {"cross-ids", REFUSED},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
+    .groups = (const struct option *const[]){model_options, text_options, record_options, nth_options,
+                                             encode_options, ids_options, label_options,
                                              options, edit_options, from_options, paper_options, attention_options,
                                              dropout_seed_options, compute_options, thread_options, general_options,
                                              NULL},

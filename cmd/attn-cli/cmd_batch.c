@@ -8,6 +8,7 @@
 #include "cli_report.h"
 #include "say.h"
 #include "session.h"
+#include "texts.h"
 
 #include "base/err.h"
 #include "base/format.h"
@@ -102,8 +103,9 @@ static int check_grid(struct attn_err *err)
 
 static int check(struct attn_err *err)
 {
-    if (!common.file)
-        return attn_fail(err, ATTN_EUSAGE, "no input: give a file of sentences with -f PATH (-f - is standard input)");
+    if (!common.file && !texts_typed())
+        return attn_fail(err, ATTN_EUSAGE, "no input: give texts, each in quotes, or a file with one in each line, -f PATH "
+                                           "(-f - is standard input)");
     if (o.resume && o.force)
         return attn_fail(err, ATTN_EUSAGE, "--resume continues and --force starts anew: give only one of them");
     if (o.fail_fast && o.keep_going)
@@ -271,9 +273,8 @@ static int list_options(struct batch *s, struct attn_err *err)
 
 static int open_all(struct batch *s, struct attn_err *err)
 {
-    s->records = (struct attn_records_opts){.path = common.file, .format = record_form.input,
-                                            .column = record_form.column,
-                                            .headless = record_form.headless, .guessed = report_column, .stop = stop};
+    s->records = texts_records();
+    s->records.stop = stop;
     struct attn_kind kind = attention_kind();
     int code = read_share(&s->records.share, err);
     if (!code)
@@ -317,23 +318,25 @@ static int estimate(struct batch *s, struct attn_err *err)
     return code;
 }
 
-/* A batch that was finished is computed again, as a script that runs twice means it. */
-static void note_finished(void)
+/* What may have taken days is not replaced by a command that was only called again. */
+static int spare_finished(struct attn_err *err)
 {
     char *facts = NULL;
-    if (!o.path || o.resume || attn_asprintf(&facts, "%s.json", o.path) < 0)
-        return;
-    if (!access(facts, F_OK) && !access(o.path, F_OK))
-        say_note("%s: was finished, and is made again; --resume leaves what is done", o.path);
+    if (!o.path || o.resume || o.force || o.dry_run)
+        return ATTN_OK;
+    if (attn_asprintf(&facts, "%s.json", o.path) < 0)
+        return attn_no_memory(err, NULL, "for a path");
+    bool finished = !access(facts, F_OK) && !access(o.path, F_OK);
     free(facts);
+    return finished ? attn_fail(err, ATTN_EUSAGE, "%s: was finished before: --force makes it again, --resume leaves what "
+                                "is done", o.path) : ATTN_OK;
 }
 
 static int run_all(struct batch *s, struct attn_err *err)
 {
     struct attn_batch_state state;
     struct attn_batch_opts opts = opts_of(s);
-    note_finished();
-    report_start(&s->report, "batch", common.file, o.progress);
+    report_start(&s->report, "batch", texts_source(), o.progress);
     int code = attn_batch(&state, &opts, err);
     if (code)
         return code;
@@ -348,6 +351,8 @@ static int batch(struct attn_err *err)
 {
     struct batch s = {.select = NULL};
     int code = check(err);
+    if (!code)
+        code = spare_finished(err);
     if (!code) {
         stop_watch(o.max_seconds.x);
         code = open_all(&s, err);
@@ -395,6 +400,8 @@ static void explain_format(char help[OPTION_HELP])
 }
 
 static const struct option input_options[] = {
+    {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "a text, as an argument is",
+     .section = OF_INPUT, .flags = OPT_INPUT},
     {'f', "file", OPT_FILE, &common.file, "PATH", "the sentences, - is standard input; blank lines are skipped",
      .section = OF_INPUT, .flags = OPT_INPUT | OPT_USUAL},
     {.name = NULL},
@@ -437,7 +444,7 @@ static const struct option grid_options[] = {
 static const struct option run_options[] = {
     {0, "resume", OPT_FLAG, &o.resume, NULL, "continue an unfinished output; what is done is not repeated",
      .section = OF_PROCESS, .flags = OPT_USUAL},
-    {0, "force", OPT_FLAG, &o.force, NULL, "discard an unfinished output and start anew", .section = OF_PROCESS},
+    {0, "force", OPT_FLAG, &o.force, NULL, "start anew: discard an unfinished output, replace a finished one", .section = OF_PROCESS},
     {0, "fail-fast", OPT_FLAG, &o.fail_fast, NULL,
      "stop at the first record that cannot be run", .section = OF_PROCESS},
     {0, "keep-going", OPT_FLAG, &o.keep_going, NULL,
@@ -461,7 +468,8 @@ const struct command batch_command = {
     .name = "batch",
     .schemas = (const char *const[]){"record", "grid", "journal", "manifest", NULL},
     .run = batch,
-    .usage = "batch -f FILE [-m DIR|NAME] [--show LIST] [--format F] [-o PATH] [--resume]",
+    .texts = TEXTS_STREAMED,
+    .usage = "batch -f FILE|TEXT... [-m DIR|NAME] [--show LIST] [--format F] [-o PATH] [--resume]",
     .section = IN_MANY,
     .summary = "many sentences: the same outputs, interruptible",
     .about = "Runs each line of a file through the model and writes what run would write, one record per sentence, in "
@@ -508,7 +516,6 @@ const struct command batch_command = {
     .refused = (const struct pair[]){
         {"words", "a batch writes what was computed, token by token; 'plot --words' draws the words of what it saved, "
                   "and 'run --words' writes those of one sentence"},
-        {"sentence", "a batch reads its sentences from a file, -f PATH, one a line; 'run' takes one with -s"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, input_options, record_options, encode_options,
                                              label_options, select_options, output_options, run_options, grid_options,

@@ -521,7 +521,7 @@ const struct command diff_command = {
         {"~", "differs by no more than rounding explains"},
         {"NMSE", "mean squared difference over the variance of B: below 1e-4 a port is excellent, below 1e-2 good"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
+    .groups = (const struct option *const[]){model_options, corpus_options, encode_options, ids_options, label_options,
                                              cross_options, select_compared_options, diff_dump_options, options,
                                              edit_options, from_options, csv_options, page_language_options,
                                              picture_options, key_picture_options, thread_options, general_options,

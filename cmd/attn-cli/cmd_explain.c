@@ -7,6 +7,7 @@
 #include "pick_token.h"
 #include "say.h"
 #include "session.h"
+#include "texts.h"
 
 #include "base/err.h"
 #include "base/format.h"
@@ -215,6 +216,8 @@ static const struct pair *article_list(void)
     return list;
 }
 
+static bool needs_text(void) { return !o.article; }
+
 static const struct option options[] = {
     {0, "layer", OPT_TEXT, &o.layer, "N", "the layer, counted from 0, or from the end as in -1 (default: 0)",
      .flags = OPT_COUNTS | OPT_USUAL},
@@ -254,7 +257,9 @@ static const struct option options[] = {
 const struct command explain_command = {
     .name = "explain",
     .run = explain,
-    .usage = "explain -s TEXT [-m DIR|NAME] [--layer N] [--head N] [--query TOKEN] [--key TOKEN] [--format F] [-o "
+    .texts = TEXTS,
+    .needs_text = needs_text,
+    .usage = "explain TEXT... [-f FILE] [-m DIR|NAME] [--layer N] [--head N] [--query TOKEN] [--key TOKEN] [--format F] [-o "
              "PATH]",
     .section = IN_SENTENCE,
     .summary = "derive one attention weight and one context vector step by step, with the numbers",
@@ -285,7 +290,8 @@ const struct command explain_command = {
         {"words", "a derivation is of one weight, between two tokens; --query and --key find words that the tokenizer "
                   "has cut, and 'run' merges them"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
+    .groups = (const struct option *const[]){model_options, text_options, record_options, nth_options,
+                                             encode_options, ids_options, label_options,
                                              cross_options, options, language_options, font_options, edit_options,
                                              from_options, attention_options, dropout_seed_options, thread_options,
                                              general_options, NULL},

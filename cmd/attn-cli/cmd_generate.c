@@ -8,6 +8,7 @@
 #include "opts_language.h"
 #include "say.h"
 #include "session.h"
+#include "texts.h"
 #include "transcript.h"
 
 #include "base/err.h"
@@ -273,12 +274,6 @@ static const char *format_choice(size_t i)
     return format_name(i, ATTN_FORMAT_RUN);
 }
 
-static const struct option prompt_options[] = {
-    {0, "prompt", OPT_TEXT, &common.sentence, "TEXT", "another name for --sentence",
-     .section = OF_INPUT, .flags = OPT_INPUT},
-    {.name = NULL},
-};
-
 static const struct option options[] = {
     {'n', "max-tokens", OPT_NUMBER, &o.most, "N", "how many tokens to add at most (default: 32)", .max = INT32_MAX,
      .flags = OPT_COUNTS | OPT_USUAL},
@@ -310,9 +305,10 @@ static const struct option options[] = {
 
 const struct command generate_command = {
     .name = "generate",
-    .schemas = (const char *const[]){"generate", "run", "manifest", NULL},
+    .schemas = (const char *const[]){"generate", "run", "manifest", "many", NULL},
     .run = generate,
-    .usage = "generate -s TEXT [-m DIR|NAME] [-n N] [--temperature T] [--format F] [-o PATH]",
+    .texts = TEXTS,
+    .usage = "generate TEXT... [-f FILE] [-m DIR|NAME] [-n N] [--temperature T] [--format F] [-o PATH]",
     .section = IN_TEXTS,
     .summary = "continue a prompt",
     .about = "Prints the prompt and its continuation, as it is generated; an end-of-text token is not printed, and on "
@@ -325,7 +321,7 @@ const struct command generate_command = {
              "as ids, and is null in JSON.",
     .examples = (const struct pair[]){
         {"attn-cli generate -s \"Once upon a time\"", "the likeliest 32 tokens, by the built-in model"},
-        {"attn-cli generate -m ./gpt2 --prompt \"Once\" -n 100 --temperature 0.8 --top-p 0.95 --seed 7",
+        {"attn-cli generate -m ./gpt2 -s \"Once\" -n 100 --temperature 0.8 --top-p 0.95 --seed 7",
          "a text drawn at random"},
         {"attn-cli generate -m ./gpt2 -f note.txt --stop \".\" --format json",
          "up to a full stop, with log-probabilities"},
@@ -338,7 +334,7 @@ const struct command generate_command = {
         {"cross-file", "a continuation looks at its own text, as it grows; 'run' and 'explain' look at another text"},
         {"cross-ids", "a continuation looks at its own text, as it grows; 'run' and 'explain' look at another text"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, prompt_options, encode_options, ids_options,
+    .groups = (const struct option *const[]){model_options, text_options, record_options, nth_options, encode_options, ids_options,
                                              label_options, options, edit_options, from_options, select_options,
                                              page_language_options, csv_options, picture_options, key_picture_options,
                                              attention_options, compute_options, thread_options, general_options, NULL},

@@ -8,6 +8,7 @@
 #include "opts_language.h"
 #include "say.h"
 #include "session.h"
+#include "texts.h"
 
 #include "base/err.h"
 
@@ -39,7 +40,7 @@ struct heads {
 
 static bool repeats(void)
 {
-    return !common.sentence && !common.file && !common.ids;
+    return !texts_typed() && !common.file && !common.ids;
 }
 
 static int check(struct attn_err *err)
@@ -48,9 +49,6 @@ static int check(struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE,
                          "--%s is for random texts: it goes with --repeat", o.samples.given ? "samples"
                          : "seed");
-    if (!common.file && (record_form.input || record_form.column || record_form.headless))
-        return attn_fail(err, ATTN_EUSAGE, "--input, --column and --no-header say how a file is read: give it with -f "
-                                           "PATH");
     int code = input_check_labels(err);
     return code ? code : output_choose_format(&o.format, o.path, &heads_command, err);
 }
@@ -119,10 +117,8 @@ static int read_text(struct heads *s, struct attn_err *err)
 
 static int open_records(struct heads *s)
 {
-    s->records = (struct attn_records_opts){.path = common.file, .format = record_form.input,
-                                            .column = record_form.column,
-                                            .headless = record_form.headless, .guessed = report_column};
-    snprintf(s->about, sizeof s->about, "%s", strcmp(common.file, "-") ? excerpt(common.file).text : "standard input");
+    s->records = texts_records();
+    snprintf(s->about, sizeof s->about, "%s", excerpt(texts_source()).text);
     return ATTN_OK;
 }
 
@@ -152,7 +148,7 @@ static int rank(struct heads *s, struct attn_err *err)
         .copying = o.copying, .by = o.by, .top = (size_t)o.top.n,
         .format = o.format, .path = o.path, .about = *s->about ? s->about : NULL, .width = terminal_columns(terminal),
         .bars = terminal, .picture = picture_look(terminal), .step = say_step, .step_self = s};
-    report_start(&s->report, "heads", common.file ? common.file : "", false);
+    report_start(&s->report, "heads", common.file || texts_typed() > 1 ? texts_source() : "", false);
     s->report.patient = true;
     int code = attn_heads(&state, &opts, err);
     erase_line(&s->report.shown);
@@ -173,7 +169,7 @@ static int open_all(struct heads *s, struct attn_err *err)
         attn_select_new(&s->select, s->of.model, &kind, "pattern", selection.layer, selection.head, err) ||
         edits_open(&s->of.edits, &s->of.tokenizer, err))
         return err->code;
-    return repeats() ? draw_texts(s, err) : common.file ? open_records(s) : read_text(s, err);
+    return repeats() ? draw_texts(s, err) : common.file || texts_typed() > 1 ? open_records(s) : read_text(s, err);
 }
 
 static int heads(struct attn_err *err)
@@ -261,7 +257,8 @@ const struct command heads_command = {
     .name = "heads",
     .schemas = (const char *const[]){"heads", NULL},
     .run = heads,
-    .usage = "heads [-s TEXT | -f FILE | --ids IDS | --repeat N] [-m DIR|NAME] [--by SCORE] [--top K] [--format F] [-o "
+    .texts = TEXTS_STREAMED,
+    .usage = "heads [TEXT... | -f FILE | --ids IDS | --repeat N] [-m DIR|NAME] [--by SCORE] [--top K] [--format F] [-o "
              "PATH]",
     .section = IN_HEADS,
     .summary = "which head does what: all heads, ranked by scores of their attention",

@@ -7,6 +7,7 @@
 #include "opts_picture.h"
 #include "say.h"
 #include "session.h"
+#include "texts.h"
 
 #include "base/err.h"
 
@@ -98,9 +99,10 @@ static const struct option options[] = {
 
 const struct command lens_command = {
     .name = "lens",
-    .schemas = (const char *const[]){"lens", NULL},
+    .schemas = (const char *const[]){"lens", "many", NULL},
     .run = lens,
-    .usage = "lens -s TEXT [-m DIR|NAME] [--target TOKEN] [--top K] [--points resid_post|all] [--format F] [-o PATH]",
+    .texts = TEXTS,
+    .usage = "lens TEXT... [-f FILE] [-m DIR|NAME] [--target TOKEN] [--top K] [--points resid_post|all] [--format F] [-o PATH]",
     .section = IN_HEADS,
     .summary = "what the model would predict at each layer",
     .about = "Applies the final norm and the output layer to the residual stream at each point: the embedding "
@@ -119,7 +121,8 @@ const struct command lens_command = {
     .refused = (const struct pair[]){
         {"cross", REFUSED}, {"cross-file", REFUSED}, {"cross-ids", REFUSED},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
+    .groups = (const struct option *const[]){model_options, text_options, record_options, nth_options,
+                                             encode_options, ids_options, label_options,
                                              options, edit_options, from_options, page_language_options, csv_options,
                                              picture_options,
                                              attention_options, dropout_seed_options, compute_options, thread_options,

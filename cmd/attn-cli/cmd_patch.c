@@ -8,6 +8,7 @@
 #include "opts_picture.h"
 #include "say.h"
 #include "session.h"
+#include "texts.h"
 
 #include "base/err.h"
 
@@ -172,8 +173,9 @@ static const struct option options[] = {
 
 const struct command patch_command = {
     .name = "patch",
-    .schemas = (const char *const[]){"patch", NULL},
+    .schemas = (const char *const[]){"patch", "many", NULL},
     .run = patch,
+    .texts = TEXTS,
     .usage = "patch -s TEXT --from TEXT2 --what NAME --over AXES --metric METRIC [-m DIR|NAME] [--method M] [--format "
              "F] [-o PATH]",
     .section = IN_HEADS,
@@ -197,7 +199,8 @@ const struct command patch_command = {
     .refused = (const struct pair[]){
         {"cross", "the pieces of a text that looks at another have no counterparts; 'run' shows the patterns"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
+    .groups = (const struct option *const[]){model_options, text_options, record_options, nth_options,
+                                             encode_options, ids_options, label_options,
                                              options, edit_options, page_language_options, picture_options,
                                              attention_options,
                                              dropout_seed_options, compute_options, thread_options, general_options,

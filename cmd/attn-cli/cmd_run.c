@@ -11,6 +11,7 @@
 #include "pager.h"
 #include "say.h"
 #include "session.h"
+#include "texts.h"
 
 #include "base/err.h"
 #include "base/format.h"
@@ -352,19 +353,6 @@ static int check_output(struct attn_err *err)
     return choose_format(err);
 }
 
-/* A file that is too long for one text, and has lines, may be one of sentences. */
-static int name_batch(const struct session *s, struct attn_err *err)
-{
-    struct attn_info info = {0};
-    const struct attn_err why = *err;
-    if (s->model)
-        attn_model_info(s->model, &info);
-    if (!common.file || !s->tokens || !s->in.text || s->tokens->n <= info.n_ctx || !memchr(s->in.text, '\n', s->in.len))
-        return err->code;
-    return attn_fail(err, why.code, "%s; for one sentence per line: attn-cli batch%s%s -f %s", why.msg,
-                     common.model ? " -m " : "", common.model ? common.model : "", common.file);
-}
-
 static int run(struct attn_err *err)
 {
     struct run s = {.metric = NULL};
@@ -379,10 +367,24 @@ static int run(struct attn_err *err)
         code = check_gradient(&s, err);
     if (!code)
         code = show(&s, err);
-    if (code)
-        code = name_batch(&s.of, err);
     end(&s);
     return code;
+}
+
+/* Many texts, as batch writes them. */
+static int stream(struct attn_err *err)
+{
+    const struct option *row;
+    if (answers() || o.gradient || o.words || o.live || o.dry_run)
+        return attn_fail(err, ATTN_EUSAGE, "%s has several texts, which are written as batch does, without --metric, "
+                         "--ablations, --gradient, --words, --live and --dry-run: --nth 0 takes the first, and --format "
+                         "text or json has them all", texts_source());
+    for (size_t i = 0; (row = option_at(&batch_command, i)); i++)
+        if (!strcmp(row->name, "format") || !strcmp(row->name, "output"))
+            *(const char **)row->to = !strcmp(row->name, "format") ? o.format : o.path;
+        else if (!strcmp(row->name, "force"))
+            *(bool *)row->to = true;    /* run has always replaced what it wrote */
+    return batch_command.run(err);
 }
 
 static const char *format_choice(size_t i)
@@ -457,9 +459,11 @@ static const struct pair *activations(void)
 
 const struct command run_command = {
     .name = "run",
-    .schemas = (const char *const[]){"run", "measured", "manifest", NULL},
+    .schemas = (const char *const[]){"run", "measured", "manifest", "many", NULL},
     .run = run,
-    .usage = "run -s TEXT [-m DIR|NAME] [--show LIST] [--format F] [-o PATH]",
+    .texts = TEXTS,
+    .streams = stream,
+    .usage = "run TEXT... [-f FILE] [-m DIR|NAME] [--show LIST] [--format F] [-o PATH]",
     .section = IN_SENTENCE,
     .summary = "one sentence: print or dump the chosen activations",
     .about = "Turns a sentence into tokens, runs it through the model and shows what was computed on the way: by "
@@ -491,8 +495,8 @@ const struct command run_command = {
         {NULL, NULL}},
     .list_title = "Activations (short names; H heads, T tokens, N layers)",
     .rows = activations,
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
-                                             cross_options, select_options, options, page_language_options,
+    .groups = (const struct option *const[]){model_options, text_options, record_options, nth_options,
+                                             encode_options, ids_options, label_options, cross_options, select_options, options, page_language_options,
                                              edit_options, from_options, compare_options, csv_options, picture_options,
                                              key_picture_options, attention_options, dropout_seed_options,
                                              compute_options, thread_options, general_options, NULL},

@@ -4,6 +4,7 @@
 #include "cli_print.h"
 #include "say.h"
 #include "session.h"
+#include "texts.h"
 
 #include "base/err.h"
 #include "table/columns.h"
@@ -258,9 +259,10 @@ static const struct option options[] = {
 
 const struct command score_command = {
     .name = "score",
-    .schemas = (const char *const[]){"score", NULL},
+    .schemas = (const char *const[]){"score", "many", NULL},
     .run = score,
-    .usage = "score -s TEXT [-m DIR|NAME] [--stride N] [--format F]",
+    .texts = TEXTS,
+    .usage = "score TEXT... [-f FILE] [-m DIR|NAME] [--stride N] [--format F]",
     .section = IN_TEXTS,
     .summary = "per-token log-probability, total and perplexity of a text",
     .about = "Prints the natural log-probability of each token given those before it (the first has none), their sum, "
@@ -277,7 +279,8 @@ const struct command score_command = {
          "a token would not see the tokens before it, and so not predict the next; 'run' and 'explain' look at another "
          "text"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
+    .groups = (const struct option *const[]){model_options, text_options, record_options, nth_options,
+                                             encode_options, ids_options, label_options,
                                              options, edit_options, from_options, compare_options, csv_options,
                                              attention_options, dropout_seed_options, compute_options,
                                              thread_options, general_options, NULL},

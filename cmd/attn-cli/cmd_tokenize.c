@@ -2,18 +2,16 @@
 #include "attn_tools.h"
 #include "input.h"
 #include "opts_output.h"
+#include "texts.h"
 #include "cli_print.h"
-#include "cli_report.h"
 
 #include "base/err.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct { const char *format; bool decode, lines; } o;
+static struct { const char *format; bool decode; } o;
 
-enum { SOME_FAILED = 3 };
 enum { ID_DIGITS = 10, GAP = 2 };       /* bytes of an id, and of the separator, at most */
 
 static const char *const formats[] = {"text", "json", "ids", NULL};
@@ -108,6 +106,8 @@ static int encode(const struct attn_tokenizer *t, const struct input *in, struct
     struct attn_tokens *tokens = NULL;
     int32_t *ids = NULL;
     bool json = o.format && !strcmp(o.format, "json");
+    if (!in->text)
+        return attn_fail(err, ATTN_EFORMAT, "has ids, and no text to encode");
     if (o.format && !strcmp(o.format, "ids"))
         return encode_ids(t, in->text, in->len, err);
     int code = attn_encode_with(&tokens, t, in->text, in->len, &opts, err);
@@ -121,69 +121,6 @@ static int encode(const struct attn_tokenizer *t, const struct input *in, struct
         print_table(tokens);
     free(ids);
     attn_tokens_free(tokens);
-    return code;
-}
-
-/* ---- many texts -------------------------------------------------------------------------- */
-
-static int print_record(const struct attn_tokenizer *t, const struct attn_record *r, struct attn_err *err)
-{
-    struct attn_encode_opts opts = opts_of_text();
-    struct attn_tokens *tokens = NULL;
-    int32_t *ids = NULL;
-    if (o.format && !strcmp(o.format, "ids"))
-        return encode_ids(t, r->text, r->text_len, err);
-    int code = attn_encode_with(&tokens, t, r->text, r->text_len, &opts, err);
-    if (!code)
-        code = attn_tokens_to_ids(&ids, tokens, err);
-    if (!code) {
-        printf("{\"line\": %" PRIu64, r->line);
-        print_json(tokens, ids, r->text, r->text_len, " ", " ");
-    }
-    free(ids);
-    attn_tokens_free(tokens);
-    return code;
-}
-
-/* A text that cannot be read has a line, too, so that the others keep their places. */
-static void print_failure(const struct attn_record *r, const char *why)
-{
-    if (!o.format || !strcmp(o.format, "json")) {
-        printf("{\"line\": %" PRIu64 ", \"error\": ", r->line);
-        json_text(stdout, why);
-        putchar('}');
-    }
-    putchar('\n');
-}
-
-static int encode_lines(const struct attn_tokenizer *t, struct attn_err *err)
-{
-    struct report report;
-    struct attn_records *in = NULL;
-    struct attn_record r;
-    enum attn_records_event what = ATTN_RECORDS_NEXT;
-    const struct attn_records_opts opts = {.path = common.file, .format = record_form.input,
-                                           .column = record_form.column,
-                                           .headless = record_form.headless, .guessed = report_column};
-    uint64_t all = 0, failed = 0;
-    report_start(&report, "tokenize", common.file, false);
-    int code = attn_records_open(&in, &opts, err);
-    while (!code && !ferror(stdout) && !(code = attn_records_next(in, &r, &what, err)) && what == ATTN_RECORDS_NEXT) {
-        struct attn_err why = {0};
-        const char *wrong = r.error ? r.error : r.text ? NULL : "has ids, and no text to encode";
-        all++;
-        if (!wrong && print_record(t, &r, &why))
-            wrong = why.msg;
-        if (wrong) {
-            failed++;
-            print_failure(&r, wrong);
-            report_failed(&report, &r, wrong);
-        }
-    }
-    attn_records_close(in);
-    if (!code && failed)
-        report_failures(&report, failed, all, "");
-    common.status = failed ? SOME_FAILED : 0;
     return code;
 }
 
@@ -214,14 +151,6 @@ static int check_usage(struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "--ids are tokens already: --decode turns them into text");
     if (o.decode && o.format)
         return attn_fail(err, ATTN_EUSAGE, "--decode prints text: --format does not go with it");
-    if (o.lines && (!common.file || o.decode))
-        return attn_fail(err, ATTN_EUSAGE, "--lines reads the texts of a file: give it with -f PATH%s",
-                         o.decode ? ", without --decode" : "");
-    if (o.lines && o.format && !strcmp(o.format, "text"))
-        return attn_fail(err, ATTN_EUSAGE, "--lines prints a line for each text: --format json or ids");
-    if (!o.lines && (record_form.input || record_form.column || record_form.headless))
-        return attn_fail(err, ATTN_EUSAGE, "--input, --column and --no-header say how many texts are read: "
-                                           "give --lines, too");
     return ATTN_OK;
 }
 
@@ -230,32 +159,34 @@ static int tokenize(struct attn_err *err)
     struct input in = {0};
     struct attn_tokenizer *t = NULL;
     int code = check_usage(err);
-    if (!code && !o.lines)
+    if (!code)
         code = input_read(&in, err);
     if (!code)
         code = open_tokenizer(&t, err);
     if (!code)
-        code = o.lines ? encode_lines(t, err) : o.decode ? decode(t, &in, err) : encode(t, &in, err);
-    attn_tokenizer_close(t);
+        code = o.decode ? decode(t, &in, err) : encode(t, &in, err);
+    close_tokenizer(t);
     input_free(&in);
     return code;
 }
+
+/* Ids with blanks between them. */
+static bool joins(void) { return o.decode; }
 
 static const struct option options[] = {
     {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text (a table), json or ids (on one line); default: text",
      .choices = formats},
     {0, "decode", OPT_FLAG, &o.decode, NULL, "the input is ids: print the text they stand for", .flags = 0},
-    {0, "lines", OPT_FLAG, &o.lines, NULL, "the file has many texts, as batch reads them: for each a line of JSON "
-     "(line, text, ids, tokens), or with --format ids a line of ids", .flags = 0},
     {.name = NULL},
 };
 
 const struct command tokenize_command = {
     .name = "tokenize",
-    .schemas = (const char *const[]){"tokenize", "line", NULL},
+    .schemas = (const char *const[]){"tokenize", "many", NULL},
     .run = tokenize,
-    .usage = "tokenize -s TEXT [-m DIR|NAME] [--special] [--format F] | tokenize -f FILE --lines | "
-             "tokenize --decode --ids 5,1,2",
+    .texts = TEXTS,
+    .joins = joins,
+    .usage = "tokenize TEXT... [-f FILE] [-m DIR|NAME] [--special] [--format F] | tokenize --decode 5,1,2",
     .section = IN_TEXTS,
     .summary = "text to token ids and back",
     .about = "Shows how a model reads a text: index, id, token and the bytes of the text it came from.  It needs no "
@@ -266,10 +197,10 @@ const struct command tokenize_command = {
     .examples = (const struct pair[]){
         {"attn-cli tokenize -s \"Life is short, eat dessert first\"", "a table of tokens"},
         {"attn-cli tokenize -f note.txt --format ids", "ids only, for scripts"},
-        {"attn-cli tokenize -f sentences.txt --lines | jq '.ids | length'", "of many texts at once"},
-        {"attn-cli tokenize --decode --ids 0,4,5", "and back"},
+        {"attn-cli tokenize -f sentences.txt --format json | jq '.records[].ids | length'", "of many texts at once"},
+        {"attn-cli tokenize --decode 0,4,5", "and back"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, record_options,
+    .groups = (const struct option *const[]){model_options, text_options, record_options, nth_options, encode_options, ids_options,
                                              options, general_options, NULL},
     .report = true,
 };

@@ -120,7 +120,7 @@ const struct command variants_command = {
         {"attn-cli variants -s \"Life is short, eat dessert first\" --difference -o changes.png",
          "what each kind changes"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
+    .groups = (const struct option *const[]){model_options, corpus_options, encode_options, ids_options, label_options,
                                              options, page_language_options, picture_options, key_picture_options,
                                              compute_options,
                                              thread_options, general_options, NULL},

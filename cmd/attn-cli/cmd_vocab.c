@@ -148,5 +148,5 @@ const struct command vocab_command = {
         {"attn-cli vocab -f names.txt --chars -o vocab.json", "the characters of a text, line breaks too"},
         {"attn-cli vocab --bpe --size 4096 -f stories.txt -o ./tokens", "pieces of words, for train"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){text_options, word_options, options, general_options, NULL},
+    .groups = (const struct option *const[]){corpus_options, word_options, options, general_options, NULL},
 };

@@ -17,7 +17,7 @@
 /* ---- schemas ----------------------------------------------------------------------------- */
 
 #define SCHEMAS(each) \
-    each(run) each(measured) each(record) each(grid) each(journal) each(manifest) each(tokenize) each(line) \
+    each(run) each(measured) each(record) each(grid) each(journal) each(manifest) each(tokenize) each(many) \
     each(generate) each(score) each(heads) each(lens) each(attribute) each(patch) each(variants) each(diff) \
     each(cosines) each(info) each(tensor) each(models) each(vocabulary) each(settings) each(config) each(bench) \
     each(help)

@@ -3,6 +3,7 @@
 
 #include "opts_attention.h"
 #include "say.h"
+#include "texts.h"
 
 #include "base/disk.h"
 #include "base/err.h"
@@ -20,6 +21,9 @@
 
 /* The model that the command works on, and what was said of it; NULL: none is open. */
 static struct { const struct attn_model *model; const char *command; bool doubted; } opened;
+
+/* While a command answers many texts, one after the other, what it opened stays so for the next. */
+static struct { struct attn_model *model; struct attn_tokenizer *tokenizer; } kept;
 
 static void warn(const char *command, const char *odd)
 {
@@ -63,9 +67,14 @@ int open_model(struct attn_model **out, const struct command *c, struct attn_err
 int open_model_with(struct attn_model **out, const struct command *c, const struct attn_lacking *given,
                     struct attn_err *err)
 {
+    if (kept.model) {
+        *out = kept.model;
+        return ATTN_OK;
+    }
     int code = named(attn_model_open_with(out, common.model, given, err), err);
     if (code)
         return code;
+    kept.model = texts_are_many() ? *out : NULL;
     opened.model = *out;
     opened.command = c->name;
     warn(c->name, attn_model_warning(*out));
@@ -79,9 +88,17 @@ int open_model_with(struct attn_model **out, const struct command *c, const stru
 
 void close_model(struct attn_model *m)
 {
+    if (m && m == kept.model)
+        return;
     if (opened.model == m)
         opened.model = NULL;
     attn_model_close(m);
+}
+
+void close_tokenizer(struct attn_tokenizer *t)
+{
+    if (t != kept.tokenizer)
+        attn_tokenizer_close(t);
 }
 
 void compare_model(struct attn_model *m)
@@ -116,8 +133,13 @@ void doubt_side(const struct command *c, const char *side, const struct attn_mod
 /* The tokenizer of the open model or, where none is open, of the one that is named; unless *out is one already. */
 static int own_tokenizer(struct attn_tokenizer **out, struct attn_err *err)
 {
-    return *out ? ATTN_OK : opened.model ? attn_model_tokenizer(out, opened.model, err) :
-           named(attn_tokenizer_open_with(out, common.model, given_of(false), err), err);
+    *out = *out ? *out : kept.tokenizer;
+    if (*out)
+        return ATTN_OK;
+    int code = opened.model ? attn_model_tokenizer(out, opened.model, err) :
+               named(attn_tokenizer_open_with(out, common.model, given_of(false), err), err);
+    kept.tokenizer = texts_are_many() && !code ? *out : NULL;
+    return code;
 }
 
 int open_tokenizer(struct attn_tokenizer **out, struct attn_err *err)
@@ -262,12 +284,30 @@ int input_read_any(struct input *in, const char *text, const char *file, const c
     return check_utf8(in, file, err);
 }
 
+/* One of many: what it points to stays where it is. */
+static int read_record(struct input *in, const struct attn_record *r, struct attn_err *err)
+{
+    in->text = r->text;
+    in->len = r->text_len;
+    in->n = r->n;
+    in->ids = r->ids ? malloc((r->n + 1) * sizeof *in->ids) : NULL;
+    if (r->ids && !in->ids)
+        return attn_no_memory(err, NULL, "for %zu ids", r->n);
+    if (r->ids)
+        memcpy(in->ids, r->ids, r->n * sizeof *in->ids);
+    return ATTN_OK;
+}
+
 int input_read(struct input *in, struct attn_err *err)
 {
     *in = (struct input){0};
+    if (texts_now()) {
+        int code = input_check_labels(err);
+        return code ? code : read_record(in, texts_now(), err);
+    }
     if (!common.sentence && !common.file && !common.ids)
-        return attn_fail(err, ATTN_EUSAGE, "no input: give a text with -s TEXT, or a file with -f PATH (-f - is "
-                                           "standard input)");
+        return attn_fail(err, ATTN_EUSAGE, "no input: give a text, in quotes, or a file with one in each line, -f "
+                                           "PATH (-f - is standard input)");
     int code = input_check_labels(err);
     return code ? code : input_read_any(in, common.sentence, common.file, common.ids, err);
 }
@@ -279,8 +319,6 @@ int input_read_other(struct input *in, struct attn_err *err)
     if (crosses && attention_kind().form != ATTN_MODEL)
         return attn_fail(err, ATTN_EUSAGE, "--cross and --attention do not go together: the other text runs with the "
                                            "model's own attention, and the sentence looks at all of it");
-    if (crossing.file && common.file && !strcmp(crossing.file, "-") && !strcmp(common.file, "-"))
-        return attn_fail(err, ATTN_EUSAGE, "--file and --cross-file are both standard input, which can be read once");
     return input_read_any(in, crossing.text, crossing.file, crossing.ids, err);
 }
 

@@ -14,7 +14,9 @@ int open_model(struct attn_model **out, const struct command *c, struct attn_err
 /* The same with a vocabulary where its file has none, and another list than that of --as. */
 int open_model_with(struct attn_model **out, const struct command *c, const struct attn_lacking *given,
                     struct attn_err *err);
-void close_model(struct attn_model *m);                             /* of which nothing is said any more */
+/* Of which nothing is said any more; one that answers further texts stays open. */
+void close_model(struct attn_model *m);
+void close_tokenizer(struct attn_tokenizer *t);
 /* What --as says of the model of -m, and of the other one; NULL: nothing. */
 const struct attn_lacking *given_of(bool other);
 /* Says what was assumed of a file. */

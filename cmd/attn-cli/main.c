@@ -5,6 +5,7 @@
 #include "pager.h"
 #include "process.h"
 #include "say.h"
+#include "texts.h"
 
 #include "attn_tools.h"
 #include "base/err.h"
@@ -35,7 +36,7 @@ static int call(const struct command *c, char **argv, struct attn_err *err)
         help_print_command(stdout, c, false);
     else {
         note_unused_seed(c);
-        if (protect_inputs(c, err) || c->run(err))
+        if (protect_inputs(c, err) || (c->texts ? texts_answer(c, err) : c->run(err)))
             return err->code;
     }
     return ATTN_OK;
@@ -95,6 +96,9 @@ static int work(int argc, char **argv)
         help_print_short(stderr);
         return 2;
     }
+    static char version[] = "--version";
+    if (!strcmp(argv[1], "version"))
+        argv[1] = version;
     bool named = argv[1][0] != '-';
     const struct command *c = named ? command_find(argv[1], NULL, &err) : command_for_option(argv, &err);
     if (!c)

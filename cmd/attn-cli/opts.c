@@ -7,6 +7,7 @@
 #include "attn_tools.h"
 #include "cli_print.h"
 #include "say.h"
+#include "texts.h"
 
 #include "base/err.h"
 #include "base/out.h"
@@ -213,6 +214,8 @@ static int store_many(const struct option *o, const char *value, struct attn_err
 /* Of other options the last one wins, but a second input is a mistake rather than a correction. */
 static int note_input(struct parse *p, const struct option **seen, const struct option *o)
 {
+    if (*seen == o && o->to == &common.sentence && p->command->texts)
+        return ATTN_OK;                 /* several texts */
     if (*seen == o)
         return attn_fail(p->err, ATTN_EUSAGE, "--%s is given twice", o->name);
     if (*seen)
@@ -277,10 +280,15 @@ static int store(struct parse *p, const struct option *o, const char *value)
         return store_as(p, o, value);
     if (o->type == OPT_MODEL && note_model(p, o->to != &common.model))
         return p->err->code;
+    if (o->to == &common.model && p->command->model && common.word)
+        return attn_fail(p->err, ATTN_EUSAGE, "'%s' and -m %s are both given: the model is one of them",
+                         excerpt(common.word).text, excerpt(value).text);
     if ((o->flags & OPT_INPUT) && note_input(p, &p->input, o))
         return p->err->code;
     if ((o->flags & OPT_OTHER) && note_input(p, &p->other, o))
         return p->err->code;
+    if (o->to == &common.sentence && p->command->texts)
+        return texts_add(value, false, p->err);
     int code = store_value(p->command, o, value, p->err);
     return code || !o->check ? code : o->check(o, p->err);
 }
@@ -368,12 +376,35 @@ static bool continues_list(const struct parse *p)
     return *before && before[strlen(before) - 1] == ',';
 }
 
+/* A text that was typed without -s, of which it is another way. */
+static int take_text(struct parse *p, const char *word)
+{
+    const struct option *o = find_long(p->command, "sentence", strlen("sentence"));
+    if (!strcmp(word, "-"))
+        return attn_fail(p->err, ATTN_EUSAGE, "'-' is no text: standard input is -f -");
+    if (continues_list(p) && !texts_end_with(p->next[-2]))
+        return attn_fail(p->err, ATTN_EUSAGE, "unexpected argument '%s': leave out the blank after the comma, or put the "
+                         "list in quotes", excerpt(word).text);
+    int code = note_input(p, &p->input, o);
+    return code ? code : texts_add(word, true, p->err);
+}
+
 static int take_word(struct parse *p, char *word)
 {
+    if (p->command->texts)
+        return take_text(p, word);
     if (p->command->paths && !*word)
         return attn_fail(p->err, ATTN_EUSAGE,
                          "%s: the path is empty", common.word && p->command->second ? p->command->second
                          : p->command->word);
+    if (p->command->model && !common.word) {
+        common.word = word;
+        if (common.model && common.model != getenv(model_options[0].env))
+            return attn_fail(p->err, ATTN_EUSAGE, "'%s' and -m %s are both given: the model is one of them",
+                             excerpt(word).text, excerpt(common.model).text);
+        common.model = word;
+        return note_model(p, false);
+    }
     if (p->command->many) {
         p->words[common.n_words++] = word;
         return ATTN_OK;

@@ -116,7 +116,7 @@ void explain_tables(char help[OPTION_HELP], const char *words, const char *rest)
     const char *name;
     for (size_t i = 1; (name = table_format(i)); i++)
         snprintf(more + strlen(more), sizeof more - strlen(more), "%s%s", table_format(i + 1) ? ", " : " or ", name);
-    snprintf(help, OPTION_HELP, "%s (%s)%s; csv and tidy are the same table, ndjson has one object per row%s",
+    snprintf(help, OPTION_HELP, "%s (%s)%s; csv and tidy are the same table, tsv has tabs in it, ndjson an object per row%s",
              table_format(0), words, more, rest);
 }
 
@@ -167,7 +167,8 @@ const char *output_format_of(const char *path)
 const char *activations_format_of(const char *path)
 {
     bool directory = path && *path && path[strlen(path) - 1] == '/';
-    return directory ? "csv" : output_format_of(path);
+    const struct attn_format *f = attn_format_of_path(path);
+    return directory ? "csv" : f && f->flags & ATTN_FORMAT_RUN ? f->name : NULL;
 }
 
 const char *format_default_show(const char *format)
@@ -197,7 +198,7 @@ int select_shown(struct attn_select **out, const struct attn_model *m, const str
 static const struct { const char *ending, *instead; } foreign[] = {
     {".gif", PICTURES}, {".jpg", PICTURES}, {".jpeg", PICTURES}, {".webp", PICTURES}, {".bmp", PICTURES},
     {".tif", PICTURES}, {".tiff", PICTURES}, {".eps", PICTURES}, {".ps", PICTURES}, {".htm", "pages are .html"},
-    {".md", "explain writes .md, this command .html"}, {".tsv", TABLES}, {".xls", TABLES}, {".xlsx", TABLES},
+    {".md", "explain writes .md, this command .html"}, {".tsv", "tables of activations are .csv or .tidy"}, {".xls", TABLES}, {".xlsx", TABLES},
     {".ods", TABLES},
     {".parquet", ARRAYS}, {".feather", ARRAYS}, {".arrow", ARRAYS}, {".h5", ARRAYS}, {".hdf5", ARRAYS},
     {".pkl", ARRAYS},
@@ -252,6 +253,14 @@ static bool ends_in_table(const char *path, const char *name)
     const struct attn_format *f = attn_format_find(name);
     const char *dot = path ? strrchr(path, '.') : NULL;
     return dot && f && f->flags & ATTN_FORMAT_TABLE && !strcasecmp(dot + 1, name);
+}
+
+const char *table_of_path(const char *path)
+{
+    const char *name = NULL;
+    for (size_t i = 0; (name = table_format(i)) && !ends_in_table(path, name);)
+        i++;
+    return name;
 }
 
 int output_choose_format(const char **format, const char *path, const struct command *c, struct attn_err *err)

@@ -36,6 +36,7 @@ int table_objects(const struct attn_table *t, const char *first, const char *bet
 bool output_is_seen(const char *format, const char *path);
 /* The format that the ending of a path stands for; NULL: none. */
 const char *output_format_of(const char *path);
+const char *table_of_path(const char *path);            /* the format of tables that the path ends in; NULL: none */
 /* The same of activations; a path that ends in / is a directory, of tables. */
 const char *activations_format_of(const char *path);
 /* The default of --show for this format; NULL: the general default. */

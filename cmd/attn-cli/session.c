@@ -53,8 +53,8 @@ void session_close(struct session *s)
     edits_close(&s->edits);
     attn_tokens_free(s->tokens);
     attn_tokens_free(s->cross);
-    attn_tokenizer_close(s->tokenizer);
-    attn_model_close(s->model);
+    close_tokenizer(s->tokenizer);
+    close_model(s->model);
     input_free(&s->in);
     input_free(&s->other);
 }

@@ -44,7 +44,18 @@ const struct option model_options[] = {
 const struct option text_options[] = {
     {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the text itself",
      .section = OF_INPUT, .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
-    {'f', "file", OPT_FILE, &common.file, "PATH", "read the text from a file, - is standard input; a UTF-8 "
+    {'f', "file", OPT_FILE, &common.file, "PATH", "a text in each line of a file, - is standard input; records of NDJSON, "
+     "CSV or TSV by the ending of the path; blank lines are skipped", .section = OF_INPUT,
+     .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
+    {0, "raw", OPT_FLAG, &common.raw, NULL, "as --whole, with the byte order mark and the final newline of the file",
+     .section = OF_INPUT, .flags = OPT_COUNTS},
+    {.name = NULL},
+};
+
+const struct option corpus_options[] = {
+    {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the text itself",
+     .section = OF_INPUT, .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
+    {'f', "file", OPT_FILE, &common.file, "PATH", "read the text from a file, as a whole, - is standard input; a UTF-8 "
      "byte order mark and one final newline are dropped", .section = OF_INPUT,
      .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
     {0, "raw", OPT_FLAG, &common.raw, NULL, "keep the byte order mark and the final newline of the file",
@@ -70,14 +81,14 @@ const struct option record_options[] = {
     {0, "input", OPT_CHOICE, &record_form.input, "FORMAT",
      "format of the input: text, one sentence per line; ndjson, one {\"id\": ..., \"text\": ...} or {\"ids\": [...]} "
      "per line; csv or tsv (default: by the ending of the path, else text)",
-     .choices = record_inputs, .section = OF_INPUT},
+     .choices = record_inputs, .section = OF_INPUT, .flags = OPT_COUNTS},
     {0, "column", OPT_TEXT, &record_form.column, "NAME|N",
      "csv, tsv: the column with the text, by name or counted from 0 "
-     "(default: the one called text, or the only one)", .section = OF_INPUT},
+     "(default: the one called text, or the only one)", .section = OF_INPUT, .flags = OPT_COUNTS},
     {0, "no-header", OPT_FLAG, &record_form.headless, NULL,
      "csv, tsv: the first row is a sentence, too; without it a note says "
      "so where the only column is not called text",
-     .section = OF_INPUT},
+     .section = OF_INPUT, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
@@ -116,7 +127,7 @@ const struct option general_options[] = {
     {0, "no-pager", OPT_FLAG, &common.no_pager, NULL, "print long reports on a terminal as they are, without a pager",
      .section = OF_PROCESS},
     {'h', "help", OPT_FLAG, &common.help, NULL, "print help and exit", .section = OF_PROCESS},
-    {0, "version", OPT_FLAG, &common.version, NULL,
+    {'V', "version", OPT_FLAG, &common.version, NULL,
      "print the version, its commit, and how it was built, and exit", .section = OF_PROCESS},
     {.name = NULL},
 };

@@ -70,10 +70,17 @@ struct option {
 enum command_section { IN_SENTENCE, IN_HEADS, IN_TEXTS, IN_MANY, IN_TWO, IN_MODELS, IN_REST };
 extern const char *const command_sections[];            /* NULL after the last */
 
+/* Whether a command is asked about texts, and reads a file of them itself (see texts.h). */
+enum command_texts { NO_TEXTS, TEXTS, TEXTS_STREAMED };
+
 struct command {
     const char *name;
     enum command_section section;
     int (*run)(struct attn_err *err);   /* 0, or the code it left in err */
+    enum command_texts texts;
+    bool (*needs_text)(void);           /* NULL: always */
+    bool (*joins)(void);                /* whether several arguments are one list, not texts; NULL: never */
+    int (*streams)(struct attn_err *err);       /* answers many texts in formats that many.h does not join; or NULL */
     const char *usage, *summary, *about;
     const struct pair *examples;
     const char *list_title;             /* NULL: no list */
@@ -84,6 +91,7 @@ struct command {
     const char *word;                   /* name of a positional argument; NULL: it takes none */
     const char *second;                 /* name of a second one; NULL: none */
     bool many;                          /* takes any number of them */
+    bool model;                         /* takes a model, as -m does */
     bool paths;                         /* they are paths; else the argument is a command */
     const char *const *words;           /* what else it may be, NULL after the last; NULL: nothing else */
     const char *plain;                  /* the format that its text, or what it prints by default, is like: which
@@ -131,7 +139,7 @@ extern struct crossing { const char *text, *file, *ids; } crossing;     /* the o
 extern struct sourcing { const char *text, *ids; } sourcing;            /* the other text that edits take values from */
 /* how a file of records is read */
 extern struct record_form { const char *input, *column; bool headless; } record_form;
-extern const struct option model_options[], text_options[], record_options[], encode_options[], ids_options[],
+extern const struct option model_options[], text_options[], corpus_options[], record_options[], encode_options[], ids_options[],
     thread_options[], compute_options[], general_options[], word_options[], select_options[],
     select_compared_options[], select_watched_options[], place_options[], cross_options[];
 extern const char *const compute_choices[];

@@ -92,7 +92,7 @@ END_TEST
 START_TEST(usage)
 {
     static const struct { const char *args, *says; } wrong[] = {
-        {"", "no input: give a file of sentences with -f PATH"},
+        {"", "no input: give texts, each in quotes, or a file with one in each line, -f PATH"},
         {"-f " FOUR " --resume --force -o $D/o", "--resume continues and --force starts anew"},
         {"-f " FOUR " --resume", "--resume continues a file, but the output goes to standard output"},
         {"-f " FOUR " --fail-fast --keep-going", "do not go together"},
@@ -100,8 +100,7 @@ START_TEST(usage)
         {"-f " FOUR " --stride", "--stride is how shards are chosen"},
         {"-f " FOUR " --summary-form tidy",
          "--summary-form is how a summary is written: give --summary PATH or --format summary"},
-        {"-s Life", "-s: a batch reads its sentences from a file, -f PATH"},
-        {"--sentence Life", "--sentence: a batch reads its sentences"},
+        {"-s Life -f " FOUR, "--sentence and --file are both given"},
         {"-f " FOUR " --shard 3/3", "3/3"},
         {"-f " FOUR " --format npy", "npy writes files to a directory: name one with -o"},
         {"-f " FOUR " -o $D/x.npy", "or --format stack for one array"},

@@ -44,8 +44,9 @@ START_TEST(what_is_not_as_it_seems_is_said)
     expect_same("\"$A\" heads -m life --repeat 24 2>/dev/null", "\"$A\" heads -m life");
     expect_exactly("echo Life >$D/l; \"$A\" batch -m life -f $D/l -o $D/o.ndjson 2>$D/said; "
                    "grep -c again $D/said || true", "0\n");
-    expect("\"$A\" batch -m life -f $D/l -o $D/o.ndjson 2>&1", 0,
-           "/o.ndjson: was finished, and is made again; --resume leaves what is done\n");
+    expect("\"$A\" batch -m life -f $D/l -o $D/o.ndjson 2>&1", 2,
+           "/o.ndjson: was finished before: --force makes it again, --resume leaves what is done\n");
+    expect_exactly("\"$A\" batch -q -m life -f $D/l -o $D/o.ndjson --force 2>&1", "");
     expect_exactly("\"$A\" batch -m life -f $D/l -o $D/o.ndjson --resume 2>&1 | grep -c again || true", "0\n");
     succeed("\"$A\" run -q -m life -s Life --format tidy -o $D/x.csv && mkdir $D/d.png && "
             "\"$A\" run -q -m life -s Life --format csv -o $D/d.png");
@@ -77,8 +78,8 @@ static const char *const names[] = {"run", "tokenize", "generate", "score", "inf
 START_TEST(help_is_short_and_says_what_is_missing)
 {
     expect_exactly("\"$A\" help run | grep -A3 '^Input:'", "Input:\n  -s, --sentence TEXT       the text itself\n"
-                   "  -f, --file PATH           read the text from a file, - is standard input; a\n"
-                   "                            UTF-8 byte order mark and one final newline are\n");
+                   "  -f, --file PATH           a text in each line of a file, - is standard input;\n"
+                   "                            records of NDJSON, CSV or TSV by the ending of the\n");
     expect_exactly("for c in run batch generate train init patch; do short=$(\"$A\" help $c | " COUNT "); "
                    "more=$(\"$A\" help $c | sed -n 's/^For \\([0-9]*\\) more options.*help '$c' --all$/\\1/p'); "
                    "test $short -ge 9 -a $short -le 17 && test $((short + more)) = $(\"$A\" help $c --all | " COUNT
@@ -103,11 +104,11 @@ START_TEST(carriage_returns_are_told)
 {
     succeed("printf 'Life is\\r\\n' >$D/one; printf 'Life\\r\\nis\\r\\n' >$D/two");
     expect_exactly("\"$A\" tokenize -m tiny -f $D/one 2>&1 | wc -l", "3\n");
-    expect("\"$A\" tokenize -m tiny -f $D/two 2>&1", 0,
+    expect("\"$A\" tokenize -m tiny -f $D/two --whole 2>&1", 0,
            "two: the text has 1 carriage return, as part of it: tr -d '\\r' takes it out");
-    expect("printf 'Life\\r\\nis\\r\\nshort\\r\\n' | \"$A\" tokenize -m tiny -f - 2>&1", 0,
+    expect("printf 'Life\\r\\nis\\r\\nshort\\r\\n' | \"$A\" tokenize -m tiny -f - --whole 2>&1", 0,
            "standard input: the text has 2 carriage returns, as part of it: tr -d '\\r' takes them out");
-    expect_exactly("\"$A\" tokenize -q -m tiny -f $D/two 2>&1 >/dev/null", "");
+    expect_exactly("\"$A\" tokenize -q -m tiny -f $D/two --whole 2>&1 >/dev/null", "");
     expect("\"$A\" tokenize -m tiny -f $D/two --raw 2>&1", 0, "\\x0D");
 }
 END_TEST
@@ -123,19 +124,6 @@ START_TEST(words_need_spaces)
                    "1 word\n1 word\n");
     expect("\"$A\" vocab -o $D/v -s \"$(printf '\u732B%.0s' $(seq 12)) \u732B\" 2>&1", 0, "2 words\nthe text has 12 "
            "characters without");
-}
-END_TEST
-
-/* A text too long for the model is perhaps a file of sentences; one line is one text. */
-START_TEST(a_file_of_many_texts_is_for_batch)
-{
-    succeed("seq 200 | sed 's/.*/a day/' >$D/many; tr '\\n' ' ' <$D/many >$D/one");
-    expect("cd $D; \"$A\" run -m tiny -f many 2>&1", 1, "model tiny takes at most 256 (n_ctx): shorten it; for one "
-           "sentence per line: attn-cli batch -m tiny -f many\n");
-    expect("\"$A\" run -m tiny -f - 2>&1 <$D/many", 1, "for one sentence per line: attn-cli batch -m tiny -f -\n");
-    expect("\"$A\" run -m tiny -f $D/one 2>&1", 1, "takes at most 256 (n_ctx): shorten it\n");
-    expect("\"$A\" run -m life -f $D/many 2>&1", 1, "unknown word 'a' at byte 0");
-    expect("\"$A\" run -m tiny --ids $(seq -s, 0 256) 2>&1", 1, "takes at most 256 (n_ctx): shorten it\n");
 }
 END_TEST
 
@@ -370,7 +358,7 @@ START_TEST(tokens_show_in_tables_as_in_runs)
 {
     succeed("mkdir $D/b && printf '#version: 0.2\\n' >$D/b/merges.txt && "
             "printf '{\"a\":0,\"\\304\\240\":1,\"\\304\\212\":2,\"\\304\\211\":3,\"\\304\\233\":4}' >$D/b/vocab.json");
-    expect("printf 'a \\n\\t\\033' | \"$A\" tokenize -m $D/b -f -", 0,
+    expect("printf 'a \\n\\t\\033' | \"$A\" tokenize -m $D/b -f - --whole", 0,
            "    0      0  a      0-1\n    1      1  ·      1-2\n    2      2  ↵      2-3\n    3      3  →      3-4\n"
            "    4      4  \\x1B   4-5\n");
 }
@@ -381,8 +369,8 @@ START_TEST(files_are_read_without_mark_and_final_newline)
     expect_exactly("printf '\\357\\273\\277Life is\\n' | \"$A\" tokenize -f - --format ids", "0 4\n");
     expect("printf '\\357\\273\\277Life is\\n' | \"$A\" tokenize -f -", 0, "Life   0-4\n");
     expect("printf '\\357\\273\\277Life is\\n' | \"$A\" tokenize -f - --raw 2>&1", 1, "unknown word '\\u{FEFF}Life'");
-    expect("printf '\\357\\273\\277' | \"$A\" tokenize -f - --format json", 0, "\"text\": \"\"");
-    expect("printf 'is\\n\\n' | \"$A\" tokenize -f - --format json", 0, "\"text\": \"is\\n\"");
+    expect("printf '\\357\\273\\277' | \"$A\" tokenize -f - --whole --format json", 0, "\"text\": \"\"");
+    expect("printf 'is\\n\\n' | \"$A\" tokenize -f - --whole --format json", 0, "\"text\": \"is\\n\"");
     expect("printf 'is\\n' | \"$A\" tokenize -f - --raw --format json", 0, "\"text\": \"is\\n\"");
 }
 END_TEST
@@ -519,17 +507,16 @@ START_TEST(many_texts_are_tokenized)
 {
     succeed("printf 'Lily lost\n\nher ball\n\\377\n' >$D/l; printf '{\"text\": \"her\"}\n"
             "{\"ids\": [1]}\n' >$D/l.ndjson");
-    expect_exactly("ends 3 \"$A\" tokenize -q -m tiny -f $D/l --lines 2>/dev/null | tee $D/x | "
-                   "jq -c '.line, .ids, .error'",
-                   "1\n[634,1085]\nnull\n3\n[369,500]\nnull\n4\nnull\n\"not UTF-8 at byte 0: found 0xFF\"\n");
-    expect_same("head -1 $D/x | jq -c '[.text, .tokens]'",
+    expect_exactly("cd $D; ends 3 \"$A\" tokenize -q -m tiny -f l --format json 2>/dev/null | tee x | "
+                   "jq -c '.records[] | .record, .ids, .error'",
+                   "0\n[634,1085]\nnull\n1\n[369,500]\nnull\n2\nnull\n"
+                   "\"l: line 4: not UTF-8 at byte 0: found 0xFF; convert with: iconv -f LATIN1 -t UTF-8\"\n");
+    expect_same("jq -c '.records[0] | [.text, .tokens]' $D/x",
                 "\"$A\" tokenize -m tiny -s 'Lily lost' --format json | jq -c '[.text, .tokens]'");
-    expect_exactly("ends 3 \"$A\" tokenize -q -m tiny -f $D/l --lines --format ids 2>/dev/null",
-                   "634 1085\n369 500\n\n");
-    expect("ends 3 \"$A\" tokenize -m tiny -f $D/l.ndjson --lines --format ids 2>&1 >/dev/null", 0,
-           "line 2: has ids, and no text to encode\n");
-    expect("\"$A\" tokenize -m tiny -f $D/l --lines --format text 2>&1", 2, "--format json or ids\n");
-    expect("\"$A\" tokenize -m tiny -f $D/l --input csv 2>&1", 2, "give --lines, too\n");
+    expect_exactly("ends 3 \"$A\" tokenize -q -m tiny -f $D/l --format ids 2>/dev/null", "634 1085\n369 500\n\n");
+    expect("ends 3 \"$A\" tokenize -m tiny -f $D/l.ndjson --format ids 2>&1 >/dev/null", 0,
+           "text 1: has ids, and no text to encode\n");
+    expect("\"$A\" tokenize -m tiny -s x --input csv 2>&1", 2, "give it with -f PATH\n");
 }
 END_TEST
 
@@ -563,7 +550,7 @@ Suite *suite_cmd(void)
         {what_is_not_as_it_seems_is_said, 1},
         {control_characters_do_not_reach_the_terminal, 1}, {help_lists_every_command, 1},
         {help_is_short_and_says_what_is_missing, 1},
-        {carriage_returns_are_told, 1}, {a_file_of_many_texts_is_for_batch, 1},
+        {carriage_returns_are_told, 1},
         {words_need_spaces, 1},
         {what_a_file_is_not_is_said, 1}, {man_page_and_completions_are_accepted, 1}, {bash_completes, ROWS(completed)},
         {completions_list_models, 1}, {numbers_of_the_article, 1}, {all_shipped_models_are_built_in, 1},

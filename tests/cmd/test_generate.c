@@ -130,7 +130,7 @@ END_TEST
 START_TEST(text_is_the_prompt_and_what_follows)
 {
     expect_exactly(STACKED "-s 'The cat,' -n 3", "The cat, cat cat cat\n");
-    expect_exactly(STACKED "--prompt 'The cat,' -n 0", "The cat,\n");
+    expect_exactly(STACKED "-s 'The cat,' -n 0", "The cat,\n");
     expect_exactly(STACKED "--ids 16,3 -n 3", "the cat cat cat cat\n");
     expect_same(STACKED "-s 'the cat' -n 4", "echo the cat | " STACKED "-f - -n 4");
     expect(STACKED "-s 'the cat' -n 2 --format json", 0,

@@ -91,8 +91,8 @@ static const struct { const char *schema, *line; bool lines; } written[] = {
     {"vocabulary", TRAINED "cat $D/t/vocab.json", false},
     {"tokenize", "\"$A\" tokenize -m tiny -s 'Tom and' --format json", false},
     {"tokenize", "\"$A\" tokenize -m tiny -s '' --format json", false},
-    {"line", "printf 'Life is\\n\\nnope\\n' >$D/l.txt; \"$A\" tokenize -q -m life -f $D/l.txt --lines --format json "
-     "2>/dev/null || true", true},
+    {"many", "printf 'Life is\\n\\nnope\\n' >$D/l.txt; \"$A\" tokenize -q -m life -f $D/l.txt --format json "
+     "2>/dev/null || true", false},
     {"generate", "\"$A\" generate -m tiny -s Tom -n 3 --ablate L0H1 --temperature 1 --seed 2 --format json", false},
     {"generate", "\"$A\" generate -m " GPT2 " --ids 1,2 -n 2 --format json 2>/dev/null", false},
     {"score", "\"$A\" score -m tiny -s 'Tom and Lily' --format json", false},
@@ -214,7 +214,7 @@ START_TEST(it_lists_what_the_help_does)
     expect_exactly("$A help --json | jq -c '.commands[] | select(.name == \"score\") | .options[] | "
                    "select(.name == \"threads\") | "
                    "[.letter, .argument, .type, .minimum, .repeats]'", "[\"t\",\"N\",\"number\",1,false]\n");
-    expect_exactly("$A help lens --json | jq -c '[.commands[].name], (.schemas | keys)'", "[\"lens\"]\n[\"lens\"]\n");
+    expect_exactly("$A help lens --json | jq -c '[.commands[].name], (.schemas | keys)'", "[\"lens\"]\n[\"lens\",\"many\"]\n");
     expect_exactly("$A help --json | jq -c '[.topics[] | {name, n: (.terms | length > 3)}]'",
                    "[{\"name\":\"edits\",\"n\":true},{\"name\":\"kinds\",\"n\":true}]\n");
     expect_exactly("$A help --json | jq -r '.formats[] | select(.ending == \".pdf\") | .of | join(\",\")'",
@@ -237,7 +237,7 @@ static const struct { const char *schema, *value, *why; } faults[] = {
     {"generate",
      "{\"version\":\"\",\"model\":{\"name\":\"\",\"family\":\"\",\"digest\":\"\"},\"tokens\":[],\"n_prompt\":0,"
                  "\"text\":null,\"stop\":\"never\"}", "/stop: is none of the 4 values listed"},
-    {"line", "{\"line\":1,\"error\":\"\",\"ids\":[]}", ": ids is not declared"},
+    {"many", "{\"records\":[{\"error\":\"\"}]}", "/records/0: lacks record"},
 };
 
 START_TEST(faults_are_found)

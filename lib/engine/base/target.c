@@ -155,6 +155,19 @@ static void keep_owner(int fd, const struct stat *old)
         (void)(fchown(fd, old->st_uid, old->st_gid) && fchown(fd, (uid_t)-1, old->st_gid));
 }
 
+/* What cannot be made is told by whoever opens the file. */
+static void make_folder(struct attn_target *t)
+{
+    const char *slash = strrchr(t->final, '/');
+    struct stat st;
+    int saved = errno;
+    if (!slash || slash == t->final || stat_directory(t->final, &st))
+        return;
+    t->folder = strndup(t->final, (size_t)(slash - t->final));
+    t->made = t->folder ? attn_disk_make_path(t->folder) : 0;
+    errno = saved;
+}
+
 /* `old` describes the file to be replaced; NULL if there is none. */
 static int open_beside(struct attn_target *t, const struct stat *old, struct attn_err *err)
 {
@@ -166,6 +179,7 @@ static int open_beside(struct attn_target *t, const struct stat *old, struct att
     /* rename() would replace a write-protected file, but its owner protected it on purpose. */
     if (old && euidaccess(t->final, W_OK) != 0)
         return attn_fail_errno(err, t->name, what);
+    make_folder(t);
     if (!(t->grows ? open_part(t, mode) : open_temp(t, mode)))
         return t->grows ? attn_disk_not_taken(err, t->name, ".part", what) : attn_fail_errno(err, t->name, what);
     if (old)
@@ -337,7 +351,10 @@ void attn_target_close(struct attn_target *t)
         close(t->fd);
     if (t->temp && !t->grows && attn_cleanup_is_ours(t->cleanup))
         unlink(t->temp);
+    if (t->temp && t->made && !t->grows)
+        attn_disk_unmake_path(t->folder, t->made);
     attn_cleanup_drop(t->cleanup);
+    free(t->folder);
     free(t->name);
     free(t->final);
     free(t->temp);

@@ -2,6 +2,7 @@
  *
  * A regular or absent target, found by following links, is written beside itself under a unique name and renamed when
  * committed; the new file keeps the old one's permissions and, if this process may give files away, its owner.
+ * Directories that are not there yet are made for it, and go again if it is not committed.
  * Devices, pipes and standard output are written in place.  A file that grows for hours is called PATH.part meanwhile;
  * closed without commit it stays, to be continued later. */
 #ifndef ATTN_BASE_TARGET_H
@@ -17,6 +18,7 @@ struct attn_target {
     char *final, *temp;                 /* NULL if written in place; else fd can also be read */
     struct attn_cleanup *cleanup;       /* of temp, unless it grows */
     bool grows;                         /* temp is PATH.part and is kept when closed */
+    char *folder; size_t made;          /* how many directories were made for it, for attn_disk_unmake_path */
     bool ours;                          /* the name is one nobody typed: a link there is replaced, not followed */
 };
 

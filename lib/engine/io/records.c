@@ -337,9 +337,22 @@ static int end(struct attn_records *r, struct attn_err *err)
     return ATTN_OK;
 }
 
+/* The same of texts in memory. */
+static int find_text(struct attn_records *r, enum feed_event *what)
+{
+    r->number += r->used;
+    r->used = false;
+    while (r->number < r->o.n_texts && r->number < r->to && !is_in_share(r))
+        r->number++;
+    *what = r->number < r->o.n_texts && r->number < r->to ? MORE : OVER;
+    return ATTN_OK;
+}
+
 /* Reads on until a record of this share is whole (MORE). */
 static int find(struct attn_records *r, bool wait, enum feed_event *what, struct attn_err *err)
 {
+    if (r->o.texts)
+        return find_text(r, what);
     if (r->used)
         pass(r);
     for (;;) {
@@ -384,9 +397,10 @@ static int read_bytes(struct attn_records *r, struct attn_record *out, const cha
 
 static int read_record(struct attn_records *r, struct attn_record *out, struct attn_err *err)
 {
-    size_t len;
-    const char *s = bytes_of(&r->frames, &len);
-    *out = (struct attn_record){.number = r->number, .line = r->frames.line};
+    size_t len = 0;
+    const char *s = r->o.texts ? r->o.texts[r->number] : bytes_of(&r->frames, &len);
+    len = r->o.texts ? strlen(s) : len;
+    *out = (struct attn_record){.number = r->number, .line = r->o.texts ? r->number + 1 : r->frames.line};
     r->used = true;
     int rc = read_bytes(r, out, s, len);
     if (rc && rc != ATTN_EFORMAT)
@@ -468,8 +482,13 @@ static int choose_range(struct attn_records *r, struct attn_err *err)
 {
     const struct attn_share *s = &r->o.share;
     r->to = r->total = UINT64_MAX;
+    r->total = r->o.texts ? r->o.n_texts : r->total;
     if (s->count < 2 || s->stride)
         return ATTN_OK;
+    if (r->o.texts) {
+        attn_share_range(s, r->total, &r->from, &r->to);
+        return ATTN_OK;
+    }
     if (!r->frames.feed.counted)
         return attn_fail(err, ATTN_EUSAGE, "%s: its records cannot be counted before they are read: add --stride, to "
                                            "take one in %llu", r->frames.feed.name, (unsigned long long)s->count);
@@ -488,7 +507,9 @@ int attn_records_open(struct attn_records **out, const struct attn_records_opts 
     r->frames.line = 1;
     r->frames.feed.stop = o->stop;
     r->frames.feed.self = o->self;
-    int rc = open_feed(&r->frames.feed, o->path, err);
+    int rc = o->texts ? ATTN_OK : open_feed(&r->frames.feed, o->path, err);
+    if (o->texts)
+        r->frames.feed.name = "the command line";
     if (!rc)
         rc = choose_kind(r, err);
     if (!rc)

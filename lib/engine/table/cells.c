@@ -76,6 +76,32 @@ void attn_cell_text(struct attn_out *o, const char *s, size_t len, bool safe)
         attn_out_char(o, '"');
 }
 
+void attn_cell_escaped(struct attn_out *o, const char *s, size_t len, bool safe)
+{
+    static const char special[] = "\t\n\r\\", letters[] = "tnr\\";
+    begin_text(o, s, len, false, safe);
+    while (len) {
+        size_t plain = 0, broken = 0;
+        while (plain < len && s[plain] && !strchr(special, s[plain]))
+            plain++;
+        size_t good = attn_utf8_valid(s, plain);
+        attn_out_write(o, s, good);
+        if (good < plain) {
+            attn_utf8_next(s + good, plain - good, &broken);
+            attn_out_str(o, "\uFFFD");
+        } else if (plain < len && !s[plain]) {
+            attn_out_str(o, "\uFFFD");
+            broken = 1;
+        } else if (plain < len) {
+            attn_out_char(o, '\\');
+            attn_out_char(o, letters[strchr(special, s[plain]) - special]);
+            broken = 1;
+        }
+        s += good + broken;
+        len -= good + broken;
+    }
+}
+
 void attn_cell_f64(struct attn_out *o, double x)
 {
     char buf[ATTN_NUM_MAX];

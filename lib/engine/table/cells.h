@@ -13,6 +13,8 @@
 #include "base/out.h"
 
 void attn_cell_text(struct attn_out *o, const char *s, size_t len, bool safe);
+/* A field of TSV: a tab, a line end and a backslash in it become \t, \n, \r and \\, so that a line is a row. */
+void attn_cell_escaped(struct attn_out *o, const char *s, size_t len, bool safe);
 void attn_cell_f64(struct attn_out *o, double x);       /* nothing if x is NaN */
 /* "12,13,name,": number, line, id */
 void attn_cell_record(struct attn_out *o, const struct attn_record *r, bool safe);

@@ -140,20 +140,20 @@ static struct attn_datum flat_name(char text[NUMBER], const struct attn_column *
 }
 
 /* A name may be a token's text, so that it is written as one. */
-static void put_name(struct attn_out *o, const struct attn_table *t, const struct attn_column *c)
+static void put_name(struct attn_out *o, const struct attn_table *t, const struct attn_column *c, char comma)
 {
     char text[NUMBER];
     const struct attn_datum name = flat_name(text, c);
-    attn_cell_text(o, name.s, name.len, t->csv_safe);
+    (comma == ',' ? attn_cell_text : attn_cell_escaped)(o, name.s, name.len, t->csv_safe);
 }
 
 static void put_field(struct attn_out *o, const struct attn_table *t, const struct attn_column *c,
-                      const struct attn_datum *d)
+                      const struct attn_datum *d, char comma)
 {
     if (!d->there)
         return;
     if (is_text(c))
-        attn_cell_text(o, d->s, d->len, t->csv_safe);
+        (comma == ',' ? attn_cell_text : attn_cell_escaped)(o, d->s, d->len, t->csv_safe);
     else if (c->kind == ATTN_COLUMN_REAL)
         attn_cell_f64(o, d->x);
     else if (c->kind == ATTN_COLUMN_TRUTH)
@@ -163,21 +163,33 @@ static void put_field(struct attn_out *o, const struct attn_table *t, const stru
 }
 
 /* cell NULL: the line of names. */
-static void put_csv(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell, size_t row)
+static void put_fields(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell, char comma)
 {
-    const char *before = "";
-    (void)row;
+    bool first = true;
     for (size_t i = 0; i < t->columns; i++) {
         if (!in_csv(&t->column[i]))
             continue;
-        attn_out_str(o, before);
+        if (!first)
+            attn_out_char(o, comma);
         if (cell)
-            put_field(o, t, &t->column[i], &cell[i]);
+            put_field(o, t, &t->column[i], &cell[i], comma);
         else
-            put_name(o, t, &t->column[i]);
-        before = ",";
+            put_name(o, t, &t->column[i], comma);
+        first = false;
     }
     attn_out_char(o, '\n');
+}
+
+static void put_csv(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell, size_t row)
+{
+    (void)row;
+    put_fields(o, t, cell, ',');
+}
+
+static void put_tsv(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell, size_t row)
+{
+    (void)row;
+    put_fields(o, t, cell, '\t');
 }
 
 /* ---- for people -------------------------------------------------------------------------- */
@@ -359,7 +371,7 @@ static void put_ndjson(struct attn_out *o, const struct attn_table *t, const str
 static const struct format {
     const char *name;
     void (*line)(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell, size_t row);
-} formats[] = {{"text", NULL}, {"ndjson", put_ndjson}, {"csv", put_csv}, {"tidy", put_csv}, {"md", put_markdown}};
+} formats[] = {{"text", NULL}, {"ndjson", put_ndjson}, {"csv", put_csv}, {"tidy", put_csv}, {"tsv", put_tsv}, {"md", put_markdown}};
 
 static const struct format *find(const char *name)
 {

@@ -5,6 +5,7 @@
  *     md       the same as a table of Markdown
  *     csv      all digits; what is not there is empty (cells.h)
  *     tidy     the same as csv: a row is an observation, a column what was seen of it
+ *     tsv      the same with tabs between the fields, which are never quoted
  *     ndjson   one object per row
  *     json     these objects within the document of the command, which writes the rest of it; what is not there is null
  *

@@ -27,11 +27,13 @@ static const char *skip_space(const char *s)
     return s + strspn(s, " \t\r\n");
 }
 
+/* Between brackets, as JSON and Python print a list, or without them. */
 static int read_all(int32_t *ids, size_t *n, const char *list, struct attn_err *err)
 {
-    bool comma = false;
-    for (const char *s = skip_space(list); *s || comma; ) {
-        size_t len = strcspn(s, ", \t\r\n");
+    const char *s = skip_space(list);
+    bool comma = false, brackets = *s == '[';
+    for (s = skip_space(s + brackets); (*s && !(brackets && *s == ']')) || comma; ) {
+        size_t len = strcspn(s, brackets ? ",] \t\r\n" : ", \t\r\n");
         if (len == 0)                                   /* as in a script whose variable is not set */
             return attn_fail(err, ATTN_EUSAGE, "'%.*s': a comma without an id beside it: ids are as in 5,1,2",
                              attn_shown(list, strlen(list)), list);
@@ -43,6 +45,9 @@ static int read_all(int32_t *ids, size_t *n, const char *list, struct attn_err *
         comma = *s == ',';
         s = skip_space(s + comma);
     }
+    if (brackets && (*s != ']' || *skip_space(s + 1)))
+        return attn_fail(err, ATTN_EUSAGE, "'%.*s': expected ] at the end of the list", attn_shown(list, strlen(list)),
+                         list);
     return ATTN_OK;
 }
 

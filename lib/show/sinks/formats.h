@@ -25,6 +25,7 @@ enum {
     ROW("csv", ".csv", "one file per matrix", NULL, RUN | APART | MANY | DIGEST | TABLE | ABLATED | TENSOR, \
         &attn_csv_methods) \
     ROW("tidy", ".tidy", "one long table", NULL, RUN | LINES | TABLE | ABLATED | TENSOR, &attn_tidy_methods) \
+    ROW("tsv", ".tsv", "a table with tabs", NULL, TABLE | ABLATED, NULL) \
     ROW("md", NULL, "a table of Markdown", NULL, TABLE | ABLATED, NULL) \
     ROW("npy", ".npy", NULL, NULL, RUN | APART | MANY | BINARY | DIGEST | TENSOR, &attn_npy_methods) \
     ROW("npz", ".npz", NULL, NULL, RUN | APART | BINARY, &attn_npz_methods) \

@@ -104,8 +104,8 @@ static int check_grid(struct attn_err *err)
 static int check(struct attn_err *err)
 {
     if (!common.file && !texts_typed())
-        return attn_fail(err, ATTN_EUSAGE, "no input: give texts, each in quotes, or a file with one in each line, -f PATH "
-                                           "(-f - is standard input)");
+        return attn_fail(err, ATTN_EUSAGE, "no input: give texts, each in quotes, or a file with one in each line, -f "
+                                           "PATH (-f - is standard input)");
     if (o.resume && o.force)
         return attn_fail(err, ATTN_EUSAGE, "--resume continues and --force starts anew: give only one of them");
     if (o.fail_fast && o.keep_going)
@@ -328,8 +328,8 @@ static int spare_finished(struct attn_err *err)
         return attn_no_memory(err, NULL, "for a path");
     bool finished = !access(facts, F_OK) && !access(o.path, F_OK);
     free(facts);
-    return finished ? attn_fail(err, ATTN_EUSAGE, "%s: was finished before: --force makes it again, --resume leaves what "
-                                "is done", o.path) : ATTN_OK;
+    return finished ? attn_fail(err, ATTN_EUSAGE, "%s: was finished before: --force makes it again, --resume leaves "
+                                "what is done", o.path) : ATTN_OK;
 }
 
 static int run_all(struct batch *s, struct attn_err *err)
@@ -444,7 +444,8 @@ static const struct option grid_options[] = {
 static const struct option run_options[] = {
     {0, "resume", OPT_FLAG, &o.resume, NULL, "continue an unfinished output; what is done is not repeated",
      .section = OF_PROCESS, .flags = OPT_USUAL},
-    {0, "force", OPT_FLAG, &o.force, NULL, "start anew: discard an unfinished output, replace a finished one", .section = OF_PROCESS},
+    {0, "force", OPT_FLAG, &o.force, NULL, "start anew: discard an unfinished output, replace a finished one",
+     .section = OF_PROCESS},
     {0, "fail-fast", OPT_FLAG, &o.fail_fast, NULL,
      "stop at the first record that cannot be run", .section = OF_PROCESS},
     {0, "keep-going", OPT_FLAG, &o.keep_going, NULL,
@@ -468,6 +469,7 @@ const struct command batch_command = {
     .name = "batch",
     .schemas = (const char *const[]){"record", "grid", "journal", "manifest", NULL},
     .run = batch,
+    .product = true,
     .texts = TEXTS_STREAMED,
     .usage = "batch -f FILE|TEXT... [-m DIR|NAME] [--show LIST] [--format F] [-o PATH] [--resume]",
     .section = IN_MANY,

@@ -4,6 +4,7 @@
 #include "input.h"
 #include "cli_print.h"
 #include "opts_output.h"
+#include "outputs.h"
 #include "table.h"
 
 #include "base/clock.h"
@@ -273,5 +274,6 @@ const struct command bench_command = {
         {"attn-cli bench -m ./gpt2 -t 4", "on four threads"},
         {"attn-cli bench -m ./gpt2 --format csv | cut -d, -f1,3,6", "for scripts"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, options, csv_options, general_options, NULL},
+    .groups = (const struct option *const[]){model_options, options, csv_options, printed_options, general_options,
+                                             NULL},
 };

@@ -192,6 +192,7 @@ static const struct option options[] = {
 const struct command convert_command = {
     .name = "convert",
     .run = convert,
+    .product = true,
     .model = true,
     .usage = "convert [-m DIR|FILE|NAME] -o DIR [--type f32|f16|bf16] [--force] [--as LIST|auto [-f FILE]] "
              "[--vocab PATH]",

@@ -259,8 +259,8 @@ const struct command explain_command = {
     .run = explain,
     .texts = TEXTS,
     .needs_text = needs_text,
-    .usage = "explain TEXT... [-f FILE] [-m DIR|NAME] [--layer N] [--head N] [--query TOKEN] [--key TOKEN] [--format F] [-o "
-             "PATH]",
+    .usage = "explain TEXT... [-f FILE] [-m DIR|NAME] [--layer N] [--head N] [--query TOKEN] [--key TOKEN] "
+             "[--format F] [-o PATH]",
     .section = IN_SENTENCE,
     .summary = "derive one attention weight and one context vector step by step, with the numbers",
     .about = "Shows how a weight is computed: what the layer reads of both tokens, query and key as sums of products, "

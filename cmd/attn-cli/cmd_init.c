@@ -275,6 +275,7 @@ static const struct option options[] = {
 const struct command init_command = {
     .name = "init",
     .run = init,
+    .product = true,
     .usage = "init -o DIR [--family NAME] [--vocab FILE] [--seed N] [--n-layer N] [--d-model N] ...",
     .section = IN_MODELS,
     .summary = "make a model directory with seeded weights",

@@ -102,7 +102,8 @@ const struct command lens_command = {
     .schemas = (const char *const[]){"lens", "many", NULL},
     .run = lens,
     .texts = TEXTS,
-    .usage = "lens TEXT... [-f FILE] [-m DIR|NAME] [--target TOKEN] [--top K] [--points resid_post|all] [--format F] [-o PATH]",
+    .usage = "lens TEXT... [-f FILE] [-m DIR|NAME] [--target TOKEN] [--top K] [--points resid_post|all] [--format "
+             "F] [-o PATH]",
     .section = IN_HEADS,
     .summary = "what the model would predict at each layer",
     .about = "Applies the final norm and the output layer to the residual stream at each point: the embedding "

@@ -27,6 +27,7 @@ const struct command merge_command = {
     .name = "merge",
     .schemas = (const char *const[]){"record", "grid", "journal", "manifest", NULL},
     .run = merge,
+    .product = true,
     .usage = "merge SHARD... [-o PATH] [--summary PATH]",
     .section = IN_MANY,
     .summary = "join the shards of a batch into what one process would have written",

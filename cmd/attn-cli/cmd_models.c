@@ -1,6 +1,7 @@
 /* cmd_models.c - lists the models that this program finds without being given a directory. */
 #include "attn_tools.h"
 #include "opts_output.h"
+#include "outputs.h"
 #include "cli_print.h"
 #include "table.h"
 
@@ -162,6 +163,6 @@ const struct command models_command = {
         {"attn-cli models --format json | jq -r '.[] | select(.error == null) | .name'",
          "those that can be opened, for scripts"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){options, csv_options, general_options, NULL},
+    .groups = (const struct option *const[]){options, csv_options, printed_options, general_options, NULL},
     .report = true,
 };

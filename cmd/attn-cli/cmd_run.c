@@ -377,8 +377,8 @@ static int stream(struct attn_err *err)
     const struct option *row;
     if (answers() || o.gradient || o.words || o.live || o.dry_run)
         return attn_fail(err, ATTN_EUSAGE, "%s has several texts, which are written as batch does, without --metric, "
-                         "--ablations, --gradient, --words, --live and --dry-run: --nth 0 takes the first, and --format "
-                         "text or json has them all", texts_source());
+                         "--ablations, --gradient, --words, --live and --dry-run: --nth 0 takes the first, and "
+                         "--format text or json has them all", texts_source());
     for (size_t i = 0; (row = option_at(&batch_command, i)); i++)
         if (!strcmp(row->name, "format") || !strcmp(row->name, "output"))
             *(const char **)row->to = !strcmp(row->name, "format") ? o.format : o.path;
@@ -495,9 +495,10 @@ const struct command run_command = {
         {NULL, NULL}},
     .list_title = "Activations (short names; H heads, T tokens, N layers)",
     .rows = activations,
-    .groups = (const struct option *const[]){model_options, text_options, record_options, nth_options,
-                                             encode_options, ids_options, label_options, cross_options, select_options, options, page_language_options,
-                                             edit_options, from_options, compare_options, csv_options, picture_options,
-                                             key_picture_options, attention_options, dropout_seed_options,
-                                             compute_options, thread_options, general_options, NULL},
+    .groups = (const struct option *const[]){model_options, text_options, record_options, nth_options, encode_options,
+                                             ids_options, label_options, cross_options, select_options, options,
+                                             page_language_options, edit_options, from_options, compare_options,
+                                             csv_options, picture_options, key_picture_options, attention_options,
+                                             dropout_seed_options, compute_options, thread_options, general_options,
+                                             NULL},
 };

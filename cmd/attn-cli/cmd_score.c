@@ -1,6 +1,7 @@
 /* cmd_score.c - prints how likely a text is, token by token. */
 #include "opts_attention.h"
 #include "opts_output.h"
+#include "outputs.h"
 #include "cli_print.h"
 #include "say.h"
 #include "session.h"
@@ -283,6 +284,6 @@ const struct command score_command = {
                                              encode_options, ids_options, label_options,
                                              options, edit_options, from_options, compare_options, csv_options,
                                              attention_options, dropout_seed_options, compute_options,
-                                             thread_options, general_options, NULL},
+                                             thread_options, printed_options, general_options, NULL},
     .report = true,
 };

@@ -2,6 +2,7 @@
 #include "attn_tools.h"
 #include "input.h"
 #include "opts_output.h"
+#include "outputs.h"
 #include "texts.h"
 #include "cli_print.h"
 
@@ -200,7 +201,7 @@ const struct command tokenize_command = {
         {"attn-cli tokenize -f sentences.txt --format json | jq '.records[].ids | length'", "of many texts at once"},
         {"attn-cli tokenize --decode 0,4,5", "and back"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, record_options, nth_options, encode_options, ids_options,
-                                             options, general_options, NULL},
+    .groups = (const struct option *const[]){model_options, text_options, record_options, nth_options, encode_options,
+                                             ids_options, options, printed_options, general_options, NULL},
     .report = true,
 };

@@ -133,6 +133,7 @@ const struct command vocab_command = {
     .name = "vocab",
     .schemas = (const char *const[]){"vocabulary", NULL},
     .run = vocab,
+    .product = true,
     .usage = "vocab -f PATH [--chars] [--drop CHARS] [--lowercase] [--unknown TOKEN] [-o vocab.json] | vocab --bpe "
              "[--size N] -f PATH -o DIR",
     .section = IN_MODELS,

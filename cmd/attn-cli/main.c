@@ -5,6 +5,7 @@
 #include "pager.h"
 #include "process.h"
 #include "say.h"
+#include "outputs.h"
 #include "texts.h"
 
 #include "attn_tools.h"
@@ -24,6 +25,11 @@ static void print_version(void)
            commit ? commit + 1 : "unknown", products, attn_cpu_target(), attn_built());
 }
 
+static int answer(const struct command *c, struct attn_err *err)
+{
+    return c->texts ? texts_answer(c, err) : c->run(err);
+}
+
 static int call(const struct command *c, char **argv, struct attn_err *err)
 {
     if (opts_parse(c, argv, err))
@@ -36,7 +42,7 @@ static int call(const struct command *c, char **argv, struct attn_err *err)
         help_print_command(stdout, c, false);
     else {
         note_unused_seed(c);
-        if (protect_inputs(c, err) || (c->texts ? texts_answer(c, err) : c->run(err)))
+        if (protect_inputs(c, err) || outputs_answer(c, answer, err))
             return err->code;
     }
     return ATTN_OK;

@@ -2,65 +2,18 @@
 
 #include "cli_print.h"
 #include "opts_output.h"
-#include "pager.h"
+#include "outputs.h"
 #include "say.h"
 #include "texts.h"
 
 #include "base/err.h"
-#include "base/os.h"
 #include "base/strings.h"
 #include "base/out.h"
-#include "base/target.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { SOME_FAILED = 3 };
-
-/* ---- what a command writes for one text -------------------------------------------------- */
-
-/* Standard output, while a file in memory stands for it. */
-struct caught { int out, file; };
-
-static int catch(struct caught *k, bool shown, struct attn_err *err)
-{
-    fflush(stdout);
-    k->file = attn_os_memory_file("attn-cli");
-    k->out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    if (k->file < 0 || k->out < 0 || dup2(k->file, STDOUT_FILENO) != STDOUT_FILENO)
-        return attn_fail_errno(err, "standard output", "replace");
-    attn_target_hold(shown);
-    return ATTN_OK;
-}
-
-/* What was written since, malloc'd. */
-static int release(struct caught *k, char **text, size_t *len, struct attn_err *err)
-{
-    struct stat st = {.st_size = 0};
-    fflush(stdout);
-    int code = fstat(k->file, &st) ? attn_fail_errno(err, "standard output", "replace") : ATTN_OK;
-    *len = (size_t)st.st_size;
-    *text = code ? NULL : malloc(*len + 1);
-    if (!code && !*text)
-        code = attn_no_memory(err, NULL, "for an answer of %zu bytes", *len);
-    for (size_t done = 0; !code && done < *len;) {
-        ssize_t n = pread(k->file, *text + done, *len - done, (off_t)done);
-        if (n <= 0)
-            code = attn_fail_errno(err, "standard output", "read");
-        done += n > 0 ? (size_t)n : 0;
-    }
-    dup2(k->out, STDOUT_FILENO);
-    attn_target_hold(pager_out() != STDOUT_FILENO);
-    close(k->out);
-    close(k->file);
-    if (*text)
-        (*text)[*len] = '\0';
-    return code;
-}
 
 /* ---- putting them together --------------------------------------------------------------- */
 
@@ -201,12 +154,12 @@ static int answer_one(const struct command *c, struct attn_out *out, struct kind
     struct caught caught;
     char *text = NULL;
     size_t len = 0;
-    int code = catch(&caught, shown, err);
+    int code = output_catch(&caught, shown, err);
     if (code)
         return code;
     code = c->run(err);
     struct attn_err late = {0};
-    if (release(&caught, &text, &len, &late) && !code)
+    if (output_release(&caught, &text, &len, &late) && !code)
         code = attn_fail_as(err, &late);
     if (!code) {
         put(out, k, text, len, i, *first);

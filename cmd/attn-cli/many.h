@@ -1,7 +1,7 @@
 /* many.h - one answer to many texts: what a command writes for each of them, put together.
  *
- * In a table each row begins with the number of its text, `record`, and there is one header; JSON is one document with a
- * list of records; for people each text stands above its answer. */
+ * In a table each row begins with the number of its text, `record`, and there is one header; JSON is one document with
+ * a list of records; for people each text stands above its answer. */
 #ifndef CLI_MANY_H
 #define CLI_MANY_H
 

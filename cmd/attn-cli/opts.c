@@ -6,6 +6,7 @@
 
 #include "attn_tools.h"
 #include "cli_print.h"
+#include "outputs.h"
 #include "say.h"
 #include "texts.h"
 
@@ -289,6 +290,9 @@ static int store(struct parse *p, const struct option *o, const char *value)
         return p->err->code;
     if (o->to == &common.sentence && p->command->texts)
         return texts_add(value, false, p->err);
+    if (o->flags & OPT_OUTPUT && !strcmp(o->name, "output") && !p->command->product &&
+        outputs_add(o, value, p->err))
+        return p->err->code;
     int code = store_value(p->command, o, value, p->err);
     return code || !o->check ? code : o->check(o, p->err);
 }
@@ -383,8 +387,8 @@ static int take_text(struct parse *p, const char *word)
     if (!strcmp(word, "-"))
         return attn_fail(p->err, ATTN_EUSAGE, "'-' is no text: standard input is -f -");
     if (continues_list(p) && !texts_end_with(p->next[-2]))
-        return attn_fail(p->err, ATTN_EUSAGE, "unexpected argument '%s': leave out the blank after the comma, or put the "
-                         "list in quotes", excerpt(word).text);
+        return attn_fail(p->err, ATTN_EUSAGE, "unexpected argument '%s': leave out the blank after the comma, or "
+                         "put the list in quotes", excerpt(word).text);
     int code = note_input(p, &p->input, o);
     return code ? code : texts_add(word, true, p->err);
 }

@@ -116,7 +116,8 @@ void explain_tables(char help[OPTION_HELP], const char *words, const char *rest)
     const char *name;
     for (size_t i = 1; (name = table_format(i)); i++)
         snprintf(more + strlen(more), sizeof more - strlen(more), "%s%s", table_format(i + 1) ? ", " : " or ", name);
-    snprintf(help, OPTION_HELP, "%s (%s)%s; csv and tidy are the same table, tsv has tabs in it, ndjson an object per row%s",
+    snprintf(help, OPTION_HELP, "%s (%s)%s; csv and tidy are the same table, tsv has tabs in it, ndjson an object "
+                                "per row%s",
              table_format(0), words, more, rest);
 }
 
@@ -198,8 +199,8 @@ int select_shown(struct attn_select **out, const struct attn_model *m, const str
 static const struct { const char *ending, *instead; } foreign[] = {
     {".gif", PICTURES}, {".jpg", PICTURES}, {".jpeg", PICTURES}, {".webp", PICTURES}, {".bmp", PICTURES},
     {".tif", PICTURES}, {".tiff", PICTURES}, {".eps", PICTURES}, {".ps", PICTURES}, {".htm", "pages are .html"},
-    {".md", "explain writes .md, this command .html"}, {".tsv", "tables of activations are .csv or .tidy"}, {".xls", TABLES}, {".xlsx", TABLES},
-    {".ods", TABLES},
+    {".md", "explain writes .md, this command .html"}, {".tsv", "tables of activations are .csv or .tidy"},
+    {".xls", TABLES}, {".xlsx", TABLES}, {".ods", TABLES},
     {".parquet", ARRAYS}, {".feather", ARRAYS}, {".arrow", ARRAYS}, {".h5", ARRAYS}, {".hdf5", ARRAYS},
     {".pkl", ARRAYS},
     {".pt", ARRAYS}, {".mat", ARRAYS}, {".safetensors", ARRAYS}, {".jsonl", DOCUMENTS}, {".ndjson", DOCUMENTS},
@@ -216,37 +217,6 @@ static const char *instead_of(const char *path)
     return NULL;
 }
 
-/* The format of a file that this path names, where `format` would make a directory of it, which nobody means. */
-static const struct attn_format *meant_file(const char *format, const char *path)
-{
-    const struct attn_format *f = format ? attn_format_find(format) : NULL, *ending = attn_format_of_path(path);
-    struct stat st;
-    bool there = path && !stat(path, &st) && S_ISDIR(st.st_mode);
-    return f && ending && f != ending && f->flags & ATTN_FORMAT_MANY && !there ? ending : NULL;
-}
-
-int output_check_format(const char *format, const char *path, struct attn_err *err)
-{
-    const struct attn_format *ending = meant_file(format, path);
-    if (ending)
-        return attn_fail(err, ATTN_EUSAGE, "%s: the name ends in %s, and --format is %s: leave out --format, or choose "
-                                           "another name", path, ending->ending, format);
-    if (!format && instead_of(path))
-        return attn_fail(err, ATTN_EUSAGE, "%s: %s; with --format the name may be any", path, instead_of(path));
-    const struct attn_format *f = format ? attn_format_find(format) : NULL;
-    if (f && (f->flags & ATTN_FORMAT_BINARY) && terminal_is(path))
-        return attn_fail(err, ATTN_EUSAGE, "%s is not for a terminal: give a file or directory with -o", format);
-    return ATTN_OK;
-}
-
-const struct option *format_row(const struct command *c)
-{
-    const struct option *o = NULL;
-    for (size_t i = 0; (o = option_at(c, i)) && strcmp(o->name, "format");)
-        i++;
-    return o;
-}
-
 /* A format of tables whose name the path ends in: no other has that ending. */
 static bool ends_in_table(const char *path, const char *name)
 {
@@ -261,6 +231,39 @@ const char *table_of_path(const char *path)
     for (size_t i = 0; (name = table_format(i)) && !ends_in_table(path, name);)
         i++;
     return name;
+}
+
+/* The format that a path ends in, where another was asked for; a table has one of two names. */
+static const char *meant_file(const char *format, const char *path)
+{
+    const struct attn_format *f = format ? attn_format_find(format) : NULL, *by_path = attn_format_of_path(path);
+    const char *ending = by_path ? by_path->name : path ? table_of_path(path) : NULL;
+    struct stat st;
+    bool there = path && !stat(path, &st) && S_ISDIR(st.st_mode);
+    bool rows = f && by_path && f->flags & by_path->flags & ATTN_FORMAT_TABLE && !strcmp(f->name, "tidy");
+    return f && ending && strcmp(f->name, ending) && !there && !rows ? ending : NULL;
+}
+
+int output_check_format(const char *format, const char *path, struct attn_err *err)
+{
+    const char *ending = meant_file(format, path);
+    if (ending)
+        return attn_fail(err, ATTN_EUSAGE, "%s: the name ends as %s does, and --format is %s: leave out --format, or "
+                         "choose another name", path, ending, format);
+    if (!format && instead_of(path))
+        return attn_fail(err, ATTN_EUSAGE, "%s: %s; with --format the name may be any", path, instead_of(path));
+    const struct attn_format *f = format ? attn_format_find(format) : NULL;
+    if (f && (f->flags & ATTN_FORMAT_BINARY) && terminal_is(path))
+        return attn_fail(err, ATTN_EUSAGE, "%s is not for a terminal: give a file or directory with -o", format);
+    return ATTN_OK;
+}
+
+const struct option *format_row(const struct command *c)
+{
+    const struct option *o = NULL;
+    for (size_t i = 0; (o = option_at(c, i)) && strcmp(o->name, "format");)
+        i++;
+    return o;
 }
 
 int output_choose_format(const char **format, const char *path, const struct command *c, struct attn_err *err)

@@ -44,8 +44,8 @@ const struct option model_options[] = {
 const struct option text_options[] = {
     {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the text itself",
      .section = OF_INPUT, .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
-    {'f', "file", OPT_FILE, &common.file, "PATH", "a text in each line of a file, - is standard input; records of NDJSON, "
-     "CSV or TSV by the ending of the path; blank lines are skipped", .section = OF_INPUT,
+    {'f', "file", OPT_FILE, &common.file, "PATH", "a text in each line of a file, - is standard input; records of "
+     "NDJSON, CSV or TSV by the ending of the path; blank lines are skipped", .section = OF_INPUT,
      .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
     {0, "raw", OPT_FLAG, &common.raw, NULL, "as --whole, with the byte order mark and the final newline of the file",
      .section = OF_INPUT, .flags = OPT_COUNTS},
@@ -163,8 +163,8 @@ const struct option place_options[] = {PLACE_ROWS, {.name = NULL}};
 /* otherwise: what is shown without --show */
 #define SELECT_OPTIONS(otherwise) \
     {0, "show", OPT_LIST, &selection.show, "LIST", "activations to show, separated by commas: full names " \
-     "(blocks.0.attn.pattern), wildcards (blocks.*.attn.*), short names (pattern), places (L3H0, L2.mlp.out), names of " \
-     "TransformerLens (hook_z), tokens, or * for all (default: " \
+     "(blocks.0.attn.pattern), wildcards (blocks.*.attn.*), short names (pattern), places (L3H0, L2.mlp.out), names " \
+     "of TransformerLens (hook_z), tokens, or * for all (default: " \
      otherwise ")", .choice = show_choice, .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL}, \
     PLACE_ROWS, \
     {.name = NULL}

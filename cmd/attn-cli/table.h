@@ -92,6 +92,7 @@ struct command {
     const char *second;                 /* name of a second one; NULL: none */
     bool many;                          /* takes any number of them */
     bool model;                         /* takes a model, as -m does */
+    bool product;                       /* -o is what it makes, once; else where its answer goes, several times */
     bool paths;                         /* they are paths; else the argument is a command */
     const char *const *words;           /* what else it may be, NULL after the last; NULL: nothing else */
     const char *plain;                  /* the format that its text, or what it prints by default, is like: which
@@ -139,7 +140,8 @@ extern struct crossing { const char *text, *file, *ids; } crossing;     /* the o
 extern struct sourcing { const char *text, *ids; } sourcing;            /* the other text that edits take values from */
 /* how a file of records is read */
 extern struct record_form { const char *input, *column; bool headless; } record_form;
-extern const struct option model_options[], text_options[], corpus_options[], record_options[], encode_options[], ids_options[],
+extern const struct option model_options[], text_options[], corpus_options[], record_options[], encode_options[],
+    ids_options[],
     thread_options[], compute_options[], general_options[], word_options[], select_options[],
     select_compared_options[], select_watched_options[], place_options[], cross_options[];
 extern const char *const compute_choices[];

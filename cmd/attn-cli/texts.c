@@ -22,8 +22,8 @@ static struct { struct attn_record *item; size_t n, room; const struct attn_reco
 static struct { bool whole; struct number nth; } o;
 
 const struct option nth_options[] = {
-    {0, "whole", OPT_FLAG, &o.whole, NULL, "the file is one text, not one in each line; a UTF-8 byte order mark and one "
-     "final newline are dropped", .section = OF_INPUT, .flags = OPT_COUNTS},
+    {0, "whole", OPT_FLAG, &o.whole, NULL, "the file is one text, not one in each line; a UTF-8 byte order mark and "
+     "one final newline are dropped", .section = OF_INPUT, .flags = OPT_COUNTS},
     {0, "nth", OPT_NUMBER, &o.nth, "K", "only text K of many, counted from 0", .max = INT32_MAX, .section = OF_INPUT,
      .flags = OPT_COUNTS},
     {.name = NULL},
@@ -54,10 +54,12 @@ static int check_signs(const char *text, struct attn_err *err)
         return ATTN_OK;
     const char *rest = text + strlen(s->utf8);
     if (*s->plain == '-')
-        return attn_fail(err, ATTN_EUSAGE, "'%s' begins with %s (%s), which is no hyphen: type %s%s", excerpt(text).text,
+        return attn_fail(err, ATTN_EUSAGE, "'%s' begins with %s (%s), which is no hyphen: type %s%s",
+            excerpt(text).text,
                          s->utf8, s->number, s->plain, excerpt(rest).text);
-    return attn_fail(err, ATTN_EUSAGE, "'%s' begins with %s (%s), a typographic quote: a shell takes straight ones, as in "
-                     "\"Life is short\"; as part of a text it goes between those", excerpt(text).text, s->utf8, s->number);
+    return attn_fail(err, ATTN_EUSAGE, "'%s' begins with %s (%s), a typographic quote: a shell takes straight ones, "
+                     "as in \"Life is short\"; as part of a text it goes between those", excerpt(text).text, s->utf8,
+                         s->number);
 }
 
 int texts_add(const char *text, bool argument, struct attn_err *err)
@@ -66,7 +68,8 @@ int texts_add(const char *text, bool argument, struct attn_err *err)
     if (check_signs(text, err))
         return err->code;
     if (argument && *text && !stat(text, &st) && !S_ISDIR(st.st_mode))
-        return attn_fail(err, ATTN_EUSAGE, "'%s' is a file: -f %s reads it, -s %s takes it as a text", excerpt(text).text,
+        return attn_fail(err, ATTN_EUSAGE, "'%s' is a file: -f %s reads it, -s %s takes it as a text",
+            excerpt(text).text,
                          excerpt(text).text, excerpt(text).text);
     const char **more = attn_grow(typed.item, &typed.room, typed.n + 1, sizeof *more);
     if (!more)
@@ -125,7 +128,8 @@ const char *texts_source(void)
 struct attn_records_opts texts_records(void)
 {
     return (struct attn_records_opts){
-        .path = common.file, .format = record_form.input, .column = record_form.column, .headless = record_form.headless,
+        .path = common.file, .format = record_form.input, .column = record_form.column,
+            .headless = record_form.headless,
         .guessed = report_column, .texts = common.file ? NULL : typed.item, .n_texts = common.file ? 0 : typed.n};
 }
 
@@ -215,8 +219,8 @@ static int check_usage(struct attn_err *err)
     if (common.file && crossing.file && !strcmp(common.file, "-") && !strcmp(crossing.file, "-"))
         return attn_fail(err, ATTN_EUSAGE, "--file and --cross-file are both standard input, which can be read once");
     if (o.whole && (record_form.input || record_form.column || record_form.headless || o.nth.given))
-        return attn_fail(err, ATTN_EUSAGE, "--whole makes one text of the file: leave out --input, --column, --no-header "
-                                           "and --nth");
+        return attn_fail(err, ATTN_EUSAGE, "--whole makes one text of the file: leave out --input, --column, "
+                                           "--no-header and --nth");
     if (!common.file && (record_form.input || record_form.column || record_form.headless))
         return attn_fail(err, ATTN_EUSAGE, "--input, --column and --no-header say how a file is read: give it with -f "
                                            "PATH");
@@ -231,7 +235,7 @@ static int choose_nth(struct attn_err *err)
     return choose((size_t)o.nth.n, err);
 }
 
-int texts_answer(const struct command *c, struct attn_err *err)
+static int answer(const struct command *c, struct attn_err *err)
 {
     bool needs = !c->needs_text || c->needs_text();
     if (needs && !typed.n && !common.file && !common.ids && c->texts == TEXTS && is_piped())
@@ -244,7 +248,7 @@ int texts_answer(const struct command *c, struct attn_err *err)
     if (!needs || common.ids || o.whole || common.raw || c->texts == TEXTS_STREAMED || (!common.file && typed.n < 2))
         return o.nth.given && needs ? attn_fail(err, ATTN_EUSAGE, "--nth %s: there is one text", o.nth.given)
                                     : c->run(err);
-    if (read_all(err))
+    if (!texts.n && read_all(err))
         return err->code;
     if (o.nth.given || texts.n == 1) {
         int code = o.nth.given ? choose_nth(err) : choose(0, err);
@@ -254,4 +258,14 @@ int texts_answer(const struct command *c, struct attn_err *err)
         return c->streams(err);
     texts.many = true;
     return many_answer(c, texts.n, choose, err);
+}
+
+/* It may be asked again, for another output. */
+int texts_answer(const struct command *c, struct attn_err *err)
+{
+    const struct number nth = o.nth;
+    int code = answer(c, err);
+    o.nth = nth;
+    texts.now = NULL;
+    return code;
 }

@@ -1,8 +1,7 @@
-/* texts.h - which texts a command is asked about: its arguments, -s, the lines of -f or standard input, and how it answers
- * for each of them.
+/* texts.h - which texts a command is asked about: its arguments, -s, the lines of -f or standard input.
  *
- * A command that takes texts has `texts` in its row.  With one text it runs as it is; with several it runs once for each,
- * and many.c makes one table of what it wrote.  Commands that stream (TEXTS_STREAMED) read their files themselves. */
+ * A command that takes texts has `texts` in its row.  With one text it runs as it is; with several it runs once for
+ * each, and many.c makes one table of what it wrote.  Commands that stream (TEXTS_STREAMED) read files themselves. */
 #ifndef CLI_TEXTS_H
 #define CLI_TEXTS_H
 

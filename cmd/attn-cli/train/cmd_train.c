@@ -139,6 +139,7 @@ const struct command train_command = {
     .name = "train",
     .schemas = (const char *const[]){"settings", "manifest", "config", "vocabulary", NULL},
     .run = train,
+    .product = true,
     .usage = "train -f PATH -o DIR [--steps N] [--n-layer N] [--d-model N] ... [--resume] | train -m DIR|NAME -f PATH "
              "-o DIR ... | train -m DIR|NAME --ids IDS --gradients FILE",
     .section = IN_MODELS,
@@ -167,8 +168,7 @@ const struct command train_command = {
         {"attn-cli train -m ./tiny -f letters.txt -o ./letters --steps 500 --lr 0.0002",
          "continue training an existing model on another text"},
         {"attn-cli train -f stories.txt -o ./tiny --watch-every 100 -s \"The cat sat on the mat\"",
-         "see how heads form: "
-         "plot ./tiny/watch"},
+         "see how heads form: plot ./tiny/watch"},
         {"attn-cli generate -m ./tiny -s \"Once upon a time\" -n 50", "what it has learned"},
         {"attn-cli train -m ./gpt2 --ids 5,1,2,7 --gradients grad.safetensors", "loss and gradients of one sequence"},
         {NULL, NULL}},

@@ -205,7 +205,8 @@ static int read_place(struct attn_reader *r)
 {
     struct attn_place *p = &r->e->place;
     int rc = is_digit(peek(r)) ? read_pair(r, p)
-             : peek(r) == 'L' && (is_digit(after(r)) || after(r) == '*' || after(r) == '-') ? read_layered(r, p) : read_name(r, &p->name);
+             : peek(r) == 'L' && (is_digit(after(r)) || after(r) == '*' || after(r) == '-') ? read_layered(r, p)
+                 : read_name(r, &p->name);
     if (rc)
         return rc;
     skip_blanks(r);

@@ -40,7 +40,8 @@ static int indices(struct attn_ranges *out, const struct attn_edit *e, struct at
         const struct attn_edit_index *x = &e->index[list.first + i];
         bool back = x->form == ATTN_INDEX_BACK;
         if (back ? x->lo > n : x->form == ATTN_INDEX_RANGE && x->hi >= n)
-            return attn_edit_fail(e, err, "%s %s%zu is not there: %s has %zu %s%s, counted from 0", noun, back ? "-" : "",
+            return attn_edit_fail(e, err, "%s %s%zu is not there: %s has %zu %s%s, counted from 0", noun,
+                back ? "-" : "",
                                   back ? x->lo : x->hi, owner, n, noun, plural(n));
         ok = back ? attn_ranges_add(out, n - x->lo, n - x->lo + 1)
              : x->form == ATTN_INDEX_RANGE ? attn_ranges_add(out, x->lo, x->hi + 1) : attn_ranges_add(out, 0, n);

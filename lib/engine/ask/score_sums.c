@@ -98,7 +98,8 @@ void attn_scores_free(struct attn_scores *t)
 {
     if (!t)
         return;
-    void *all[] = {t->layer, t->place, t->first, t->last, t->text, t->ln, t->same, t->marks, t->sum, t->slice, t->sees, t->list,
+    void *all[] = {t->layer, t->place, t->first, t->last, t->text, t->ln, t->same, t->marks, t->sum, t->slice,
+        t->sees, t->list,
                    t->swaps, t->offer, t->even, t->chance};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);

@@ -36,7 +36,8 @@ static void fill_stage(struct attn_model *m)
     m->hooks = (struct attn_hook_points){
         .L = w->n.L, .H = w->n.H, .Hkv = w->n.Hkv,
         .turned = w->rotary || w->clip > 0 || (w->n.L && attn_has(&w->block[0].q_norm)),
-        .embed_scaled = w->embed_scale > 0 || w->project_in.data, .logits_scaled = w->logit_scale > 0 || w->logit_cap > 0};
+        .embed_scaled = w->embed_scale > 0 || w->project_in.data, .logits_scaled = w->logit_scale > 0 ||
+            w->logit_cap > 0};
     for (int act = 0; act < ATTN_ACTS; act++)
         m->hooks.has[act] = part[attn_act_needs(act)];
 }

@@ -371,7 +371,8 @@ static void put_ndjson(struct attn_out *o, const struct attn_table *t, const str
 static const struct format {
     const char *name;
     void (*line)(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell, size_t row);
-} formats[] = {{"text", NULL}, {"ndjson", put_ndjson}, {"csv", put_csv}, {"tidy", put_csv}, {"tsv", put_tsv}, {"md", put_markdown}};
+} formats[] = {{"text", NULL}, {"ndjson", put_ndjson}, {"csv", put_csv}, {"tidy", put_csv}, {"tsv", put_tsv}, {"md",
+    put_markdown}};
 
 static const struct format *find(const char *name)
 {

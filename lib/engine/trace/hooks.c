@@ -58,14 +58,15 @@ const struct attn_hook *attn_hook_at(size_t i) { return i < HOOKS ? &hooks[i] : 
 
 /* What stands before the number of a layer. */
 static const char *const stacks[] = {
-    "model.layers.", "transformer.h.", "gpt_neox.layers.", "model.decoder.layers.", "transformer.blocks.", "layers.", "h.",
+    "model.layers.", "transformer.h.", "gpt_neox.layers.", "model.decoder.layers.", "transformer.blocks.", "layers.",
+        "h.",
 };
 
 /* UNGATED: ours only in models whose MLP has no gate; the others where nothing follows that changes the numbers. */
 enum { PLAIN, UNTURNED, UNGATED, UNSCALED };
 
-/* In the order in which they count: one that the model has not got is passed over for a later row.  The module of a layer
- * as a whole has no tail. */
+/* In the order in which they count: one that the model has not got is passed over for a later row.  The module of a
+ * layer as a whole has no tail. */
 static const struct module { const char *tail; int act, how; } modules[] = {
     {"", ATTN_ACT_RESID_POST, PLAIN},
     {"input_layernorm", ATTN_ACT_NORM1, PLAIN}, {"ln_1", ATTN_ACT_NORM1, PLAIN},
@@ -159,8 +160,8 @@ static int refuse(const struct name *n, const char *why, int act)
 }
 
 static const char turned[] = "is before rotation, and this model rotates queries and keys; after it they are ";
-static const char bare[] = "is before weight and bias where TransformerLens moved these elsewhere, and after them where it "
-                           "did not; after them it is ";
+static const char bare[] = "is before weight and bias where TransformerLens moved these elsewhere, and after them "
+                           "where it did not; after them it is ";
 static const char scaled[] = "is before a factor or a limit that this model has behind it; after it it is ";
 static const char gated[] = "is the gate alone, and this model multiplies it by another product: that is ";
 
@@ -202,7 +203,8 @@ static int of_module(char out[ATTN_HOOK_ROOM], const struct name *n)
 int attn_hook_translate(char out[ATTN_HOOK_ROOM], const char *name, size_t len, const struct attn_hook_points *model,
                         const char *where, struct attn_err *err)
 {
-    struct name n = {.text = name, .len = len, .tail = name, .tail_len = len, .model = model, .where = where, .err = err};
+    struct name n = {.text = name, .len = len, .tail = name, .tail_len = len, .model = model, .where = where,
+        .err = err};
     *out = '\0';
     cut(&n, "blocks.");
     int rc = of_hook(out, &n, is);

@@ -38,8 +38,9 @@ static int new_list(struct attn_select *s, struct attn_err *err)
         return attn_no_memory(err, NULL, "to select heads");
     s->list = more;
     struct heads *h = &more[s->lists++];
-    *h = (struct heads){.keep = calloc(s->hooks.H + 1, sizeof *h->keep), .query = calloc(s->hooks.H + 1, sizeof *h->query),
-                        .kv = calloc(s->hooks.H + 1, sizeof *h->kv)};
+    const size_t n = s->hooks.H + 1;
+    *h = (struct heads){.keep = calloc(n, sizeof *h->keep), .query = calloc(n, sizeof *h->query),
+                        .kv = calloc(n, sizeof *h->kv)};
     return h->keep && h->query && h->kv ? ATTN_OK
                                         : attn_no_memory(err, NULL, "to select among %zu heads", s->hooks.H);
 }
@@ -266,8 +267,10 @@ static int find_item(struct attn_select *s, struct item it, struct attn_err *err
         return fail_ambiguous(&it, err);
     bool tokens = !it.layer && attn_glob(it.text, (size_t)it.len, "tokens");
     s->tokens |= tokens;
-    return it.present || tokens ? ATTN_OK : it.matches && it.list && !it.glob && lacks_heads(s, &it) ? fail_headless(&it, err)
-                                                                             : fail_item(s, &it, err);
+    if (it.present || tokens)
+        return ATTN_OK;
+    return it.matches && it.list && !it.glob && lacks_heads(s, &it) ? fail_headless(&it, err)
+                                                                    : fail_item(s, &it, err);
 }
 
 /* L3H0.pattern, L3.mlp.out, L3H0 or L3: without a name, what is shown of a head or of a layer by itself. */

@@ -2,11 +2,11 @@
  *
  * The list of activations has names ("blocks.0.attn.pattern"), globs ("blocks.*.attn.*") and short names
  * ("pattern": in every layer), separated by commas; "tokens" is the token table, "*" everything but what is derived.
- * A place goes before a name (L3H0.pattern, L0-2.mlp.out) or stands for itself: L3H0 is the pattern of a head, L3 pattern
- * and context of a layer.  Lists of layers and heads are those of spec.h.  Heads are query heads; of k and v, the heads
- * that serve these are shown, each once.  Names and globs may lack leading components: "attn.out", "mlp.*".  A plain name
- * must mean one activation ("out" could be two) that the model has; a glob selects those that the model has, at least
- * one.  Names of TransformerLens and Hugging Face mean ours (hooks.h). */
+ * A place goes before a name (L3H0.pattern, L0-2.mlp.out) or stands for itself: L3H0 is the pattern of a head, L3
+ * pattern and context of a layer.  Lists of layers and heads are those of spec.h.  Heads are query heads; of k and v,
+ * the heads that serve these are shown, each once.  Names and globs may lack leading components: "attn.out", "mlp.*".
+ * A plain name must mean one activation ("out" could be two) that the model has; a glob selects those that the model
+ * has, at least one.  Names of TransformerLens and Hugging Face mean ours (hooks.h). */
 #ifndef ATTN_TRACE_SELECT_H
 #define ATTN_TRACE_SELECT_H
 

@@ -7,8 +7,8 @@
 
 #include "attn.h"
 
-/* Sets keep[n] to which of n layers or heads (`noun`) a list names; text NULL: all.  For messages, `option` is where the
- * list was given, `owner` ("model", "dump") and `name` say whose layers or heads they are. */
+/* Sets keep[n] to which of n layers or heads (`noun`) a list names; text NULL: all.  For messages, `option` is where
+ * the list was given, `owner` ("model", "dump") and `name` say whose layers or heads they are. */
 struct attn_spec { const char *option, *noun, *text; size_t n; const char *owner, *name; };
 int attn_spec_parse(bool *keep, const struct attn_spec *spec, struct attn_err *err);
 

@@ -127,7 +127,7 @@ static int name_plainly(struct namer *n, const struct attn_naming *rules, bool *
     return rc;
 }
 
-/* The row of hooks.h that the name is, from `row` on, which moves there; NULL: none.  *layer is -1 outside the blocks. */
+/* The row of hooks.h that the name is, from `row` on, which moves there; NULL: none.  *layer: -1 outside the blocks. */
 static const struct attn_hook *find_hook(const char *name, size_t *row, int *layer)
 {
     const char *tail = attn_naming_tail(name);

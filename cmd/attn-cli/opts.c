@@ -92,6 +92,8 @@ static int unknown_long(const struct parse *p, const char *name, size_t len)
     const char *why = refusal(p->command, typed);
     if (why)
         return attn_fail(p->err, ATTN_EUSAGE, "--%s: %s", typed, why);
+    if (wish_of(typed))
+        return attn_fail(p->err, ATTN_EUSAGE, "unknown option '--%s': type %s", typed, wish_of(typed));
     struct nearest near = {.typed = typed};
     const struct option *o;
     for (size_t i = 0; (o = option_at(p->command, i)); i++)
@@ -380,6 +382,24 @@ static bool continues_list(const struct parse *p)
     return *before && before[strlen(before) - 1] == ',';
 }
 
+/* Whether a word is an activation behind those of --show, as in `--show pattern scores`. */
+static bool is_shown(const struct parse *p, const char *word)
+{
+    char text[ATTN_ACT_TEXT];
+    bool is = false;
+    for (int act = 0; act < ATTN_ACTS && selection.show && p->next - 2 >= p->words && !is; act++)
+        is = p->next[-2] == selection.show && !strcmp(attn_act_text(text, act), word);
+    return is;
+}
+
+/* Whether a word is a head and nothing else, as in `explain L4H3`. */
+static bool is_head(const char *word)
+{
+    size_t layer = *word == 'L' ? strspn(word + 1, "0123456789") : 0;
+    size_t head = layer && word[1 + layer] == 'H' ? strspn(word + 2 + layer, "0123456789") : 0;
+    return head && !word[2 + layer + head];
+}
+
 /* A text that was typed without -s, of which it is another way. */
 static int take_text(struct parse *p, const char *word)
 {
@@ -389,6 +409,12 @@ static int take_text(struct parse *p, const char *word)
     if (continues_list(p) && !texts_end_with(p->next[-2]))
         return attn_fail(p->err, ATTN_EUSAGE, "unexpected argument '%s': leave out the blank after the comma, or "
                          "put the list in quotes", excerpt(word).text);
+    if (is_shown(p, word))
+        return attn_fail(p->err, ATTN_EUSAGE, "'%s' is an activation behind --show %s: a list has commas and no blanks, as "
+                         "in --show %s,%s; -s takes it as a text", word, selection.show, selection.show, word);
+    if (is_head(word))
+        return attn_fail(p->err, ATTN_EUSAGE, "'%s' is a place, and '%s' takes texts: type --head %s, or -s %s", word,
+                         p->command->name, word, word);
     int code = note_input(p, &p->input, o);
     return code ? code : texts_add(word, true, p->err);
 }

@@ -1,8 +1,10 @@
 #include "opts_edits.h"
 
 #include "opts_attention.h"
+#include "texts.h"
 
 #include "base/err.h"
+#include "base/out.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,7 +29,8 @@ const struct option edit_options[] = {
                "the edits of a file, one a line; lines that begin with # are comments",
      .section = OF_EDIT, .flags = OPT_COUNTS},
     [ABLATE] = {0, "ablate", OPT_MANY, &given, "PLACES",
-                "set these places to 0: L1H2,L0.mlp.out, or 1.2 for head 2 of layer 1",
+                "set these places to 0: L1H2,L0.mlp.out, or 1.2 for head 2 of layer 1; mean:PLACES to what they are "
+                "on average, over the rows of all texts that the command is about",
      .section = OF_EDIT, .flags = OPT_COUNTS | OPT_USUAL},
     [PATCH] = {0, "patch", OPT_MANY, &given, "PLACES",
                "set these places to what they are in another run, that of --patch-from",
@@ -94,12 +97,55 @@ static int read_file(struct edits *e, const char *path, struct attn_err *err)
     return code;
 }
 
+/* The texts that the command is about, as a source of edits. */
+static int all_texts(struct attn_out *o, struct attn_err *err)
+{
+    const char *text = common.file ? common.file : common.sentence;
+    if (common.ids) {
+        attn_out_printf(o, "mean(ids(%s))", common.ids);
+        return ATTN_OK;
+    }
+    if (!text || (common.file && !strcmp(common.file, "-")) || (!common.file && texts_typed() > 1))
+        return attn_fail(err, ATTN_EUSAGE, "--ablate mean: takes the mean over the texts of a file, -f PATH, or of one "
+                         "that is typed");
+    attn_out_str(o, common.file ? "mean(texts(\"" : "mean(text(\"");
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            attn_out_char(o, '\\');
+        attn_out_char(o, *text);
+    }
+    attn_out_str(o, "\"))");
+    return ATTN_OK;
+}
+
+/* PLACES, or mean:PLACES. */
+static int ablate(struct attn_edits **list, const char *places, struct attn_err *err)
+{
+    static const char mean[] = "mean:";
+    struct attn_out *o;
+    char *source = NULL;
+    size_t len;
+    if (strncmp(places, mean, sizeof mean - 1))
+        return attn_edits_ablate(list, places, err);
+    int code = attn_out_open_memory(&o, err);
+    if (code)
+        return code;
+    code = all_texts(o, err);
+    if (!code)
+        code = attn_out_take(o, &source, &len, err);
+    if (!code)
+        code = attn_edits_patch(list, places + sizeof mean - 1, source, err);
+    attn_out_close(o);
+    free(source);
+    return code;
+}
+
 static int read_one(struct edits *e, const struct given *g, struct attn_err *err)
 {
     switch (g->of - edit_options) {
     case EDIT:   return attn_edits_parse(&e->list, g->value, err);
     case EDITS:  return read_file(e, g->value, err);
-    case ABLATE: return attn_edits_ablate(&e->list, g->value, err);
+    case ABLATE: return ablate(&e->list, g->value, err);
     case PATCH:  return attn_edits_patch(&e->list, g->value, patch_from ? patch_from : "from", err);
     default:     return attn_edits_steer(&e->list, g->value, err);
     }

@@ -248,7 +248,7 @@ int output_check_format(const char *format, const char *path, struct attn_err *e
 {
     const char *ending = meant_file(format, path);
     if (ending)
-        return attn_fail(err, ATTN_EUSAGE, "%s: the name ends as %s does, and --format is %s: leave out --format, or "
+        return attn_fail(err, ATTN_EUSAGE, "%s: the name ends in .%s, and --format is %s: leave out --format, or "
                          "choose another name", path, ending, format);
     if (!format && instead_of(path))
         return attn_fail(err, ATTN_EUSAGE, "%s: %s; with --format the name may be any", path, instead_of(path));

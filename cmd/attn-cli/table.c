@@ -299,6 +299,25 @@ static int option_as_command(const char *name, struct attn_err *err)
                      example ? example : "");
 }
 
+/* What people look for under other names, and the line that does it. */
+static const struct pair wishes[] = {
+    {"dump", "attn-cli run TEXT --show '*' -o all.npz"}, {"cache", "attn-cli run TEXT --show '*' -o all.npz"},
+    {"embed", "attn-cli run TEXT --show embed"}, {"embedding", "attn-cli run TEXT --show embed"},
+    {"logits", "attn-cli run TEXT --show logits"}, {"hidden", "attn-cli run TEXT --show resid_post"},
+    {"list", "attn-cli models, or --show '*' for activations"}, {"ls", "attn-cli models"},
+    {"mean-ablate", "--ablate mean:PLACES"}, {"zero-ablate", "--ablate PLACES"}, {"knockout", "--ablate PLACES"},
+    {"hooks", "--show NAMES and --edit 'NAME = VALUE'"}, {"verbose", "--show '*', or --progress of batch"},
+    {NULL, NULL},
+};
+
+const char *wish_of(const char *name)
+{
+    for (const struct pair *w = wishes; w->term; w++)
+        if (!strcmp(w->term, name))
+            return w->text;
+    return NULL;
+}
+
 const struct command *command_find(const char *name, const char *const *words, struct attn_err *err)
 {
     struct nearest near = {.typed = name};
@@ -309,6 +328,10 @@ const struct command *command_find(const char *name, const char *const *words, s
     }
     for (; words && *words; words++)
         nearest_offer(&near, *words);
+    if (wish_of(name)) {
+        attn_fail(err, ATTN_EUSAGE, "unknown command '%s': type %s", name, wish_of(name));
+        return NULL;
+    }
     if (!near.means && !near.best && option_as_command(name, err))
         return NULL;
     attn_fail(err, ATTN_EUSAGE, "unknown command '%s'%s", excerpt(name).text, nearest_hint(&near, "").text);

@@ -105,6 +105,7 @@ struct command {
 extern const struct command *const commands[];          /* NULL after the last */
 /* NULL if there is no such command; the error names the nearest, or one of `words` (or NULL) that is nearer. */
 const struct command *command_find(const char *name, const char *const *words, struct attn_err *err);
+const char *wish_of(const char *name);  /* what does what a command or an option of this name would; NULL: not known */
 const struct option *option_at(const struct command *c, size_t i);      /* NULL after the last */
 const char *option_choice(const struct option *o, size_t i);           /* NULL after the last */
 const char *option_help(const struct option *o);        /* valid until the next call */

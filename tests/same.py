@@ -152,7 +152,7 @@ def other_lines():
         yield f"attend --q '1 0; 0 1' --k '1 1; 0 2'{more}"
     yield "attend --x '1 0; 1 1; 0 2' --names 'a b c' --cosines x"
     yield "models; attn-cli models --format json"
-    yield "explain --article life; attn-cli explain --article life --format html -o a.html"
+    yield "lesson life; attn-cli lesson life --format html -o a.html"
     for line in ("run", "run -s ''", "run -s x --show nonsense", "run -s Life -m life --layer 9", "frobnicate",
                  "--version", "run -s Life --ids 1", "diff a b",
                  "plot repo/README.md", "merge", "merge a b -o c", "generate -m life -s Life",

@@ -36,7 +36,7 @@ batch -m tiny -f text -o batch.ndjson -q
 train -f text --steps 2 --vocab-size 270 --n-layer 1 --n-head 2 --d-model 32 --n-ctx 32 -o trained -q
 heads -m tiny -s "Tom and Lily went to the park" -o heads.csv
 info --check -m tiny
-explain --article life
+lesson life
 LINES
 }
 for where in root usual; do

@@ -318,20 +318,6 @@ static int estimate(struct batch *s, struct attn_err *err)
     return code;
 }
 
-/* What may have taken days is not replaced by a command that was only called again. */
-static int spare_finished(struct attn_err *err)
-{
-    char *facts = NULL;
-    if (!o.path || o.resume || o.force || o.dry_run)
-        return ATTN_OK;
-    if (attn_asprintf(&facts, "%s.json", o.path) < 0)
-        return attn_no_memory(err, NULL, "for a path");
-    bool finished = !access(facts, F_OK) && !access(o.path, F_OK);
-    free(facts);
-    return finished ? attn_fail(err, ATTN_EUSAGE, "%s: was finished before: --force makes it again, --resume leaves "
-                                "what is done", o.path) : ATTN_OK;
-}
-
 static int run_all(struct batch *s, struct attn_err *err)
 {
     struct attn_batch_state state;
@@ -351,8 +337,6 @@ static int batch(struct attn_err *err)
 {
     struct batch s = {.select = NULL};
     int code = check(err);
-    if (!code)
-        code = spare_finished(err);
     if (!code) {
         stop_watch(o.max_seconds.x);
         code = open_all(&s, err);

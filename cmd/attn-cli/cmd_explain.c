@@ -1,4 +1,6 @@
 /* cmd_explain.c - one attention weight derived step by step. */
+#include "explained.h"
+
 #include "attn_tools.h"
 #include "opts_attention.h"
 #include "opts_language.h"
@@ -17,9 +19,9 @@
 #include <strings.h>
 
 static struct {
-    const char *format, *path, *query, *key, *article, *layer, *head;
-    struct number precision, blank;
-    bool all, answers;
+    const char *format, *path, *query, *key, *layer, *head;
+    struct number precision;
+    bool all;
 } o = {.precision = {.n = OUTPUT_PRECISION}};
 
 static int find_tokens(struct attn_explain_opts *e, const struct attn_tokens *t, struct attn_err *err)
@@ -52,7 +54,7 @@ static const char *format_of(const char *path)
 
 static char note[ATTN_PLOT_NOTE];       /* what attn_explain says of a PDF's letters */
 
-static struct attn_explain_opts options_of(void)
+struct attn_explain_opts explained_opts(void)
 {
     bool terminal = terminal_is(o.path);
     return (struct attn_explain_opts){
@@ -60,8 +62,8 @@ static struct attn_explain_opts options_of(void)
         .format = o.format ? o.format : format_of(o.path),
         .path = o.path, .precision = (int)o.precision.n, .width = terminal_columns(terminal),
         .color = terminal_colored(terminal),
-        .threads = (int)common.threads.n, .kind = attention_kind(), .gaps = (size_t)o.blank.n, .seed = dropout_seed.n,
-        .answers = o.answers, .font = picture_look(terminal).font, .font_index = picture_look(terminal).font_index,
+        .threads = (int)common.threads.n, .kind = attention_kind(),
+        .font = picture_look(terminal).font, .font_index = picture_look(terminal).font_index,
         .note = note, .lang = language_of(terminal)};
 }
 
@@ -81,66 +83,42 @@ static char *command_for_run(void)
     return all;
 }
 
-static int derive(struct session *s, char **run, struct attn_err *err)
+static int derive(struct session *s, const struct command *c, struct attn_explain_opts *e, char **run,
+                  struct attn_err *err)
 {
-    struct attn_explain_opts e = options_of();
-    if (session_open(s, &explain_command, e.format, o.path, SESSION_CROSSES | SESSION_EMPTY, err))
+    if (session_open(s, c, e->format, o.path, SESSION_CROSSES | SESSION_EMPTY, err) ||
+        attn_select_one(&e->layer, &e->head, s->model, o.layer, o.head, err))
         return err->code;
-    if (attn_select_one(&e.layer, &e.head, s->model, o.layer, o.head, err))
-        return err->code;
-    e.cross = s->cross;
-    e.run = *run = command_for_run();
-    if (!e.run)
+    e->cross = s->cross;
+    e->run = *run = command_for_run();
+    if (!e->run)
         return attn_no_memory(err, NULL, "for the command line");
     progress_start(&s->progress, s->model, !terminal_is(o.path));
-    int code = find_tokens(&e, s->tokens, err);
+    int code = find_tokens(e, s->tokens, err);
     if (!code)
         code = session_edit(s, EDITS_TEXT, err);
     struct edits_and_progress both;
     struct attn_observer observer = edits_and_progress(&both, &s->edits, &s->progress);
-    e.observer = &observer;
-    e.edits = s->edits.list;
+    e->observer = &observer;
+    e->edits = s->edits.list;
     if (!code)
-        code = attn_explain(s->model, s->tokens, &e, err);
+        code = attn_explain(s->model, s->tokens, e, err);
     progress_end(&s->progress);
-    return code ? code : renorm_report(s->model, s->tokens, e.threads, err);
+    return code ? code : renorm_report(s->model, s->tokens, e->threads, err);
 }
 
-static int explain_cell(struct attn_err *err)
+int explained_write(const struct command *c, struct attn_explain_opts *e, struct attn_err *err)
 {
     struct session s = {0};
     char *run = NULL;                   /* the same input for run, which shares the options for it */
-    int code = derive(&s, &run, err);
+    int code = derive(&s, c, e, &run, err);
     session_close(&s);
     free(run);
     return code;
 }
 
-/* The article fixes what these options would choose.  A usual model is no conflict. */
-static int explain_article(struct attn_err *err)
-{
-    const char *model = common.model == getenv(model_options[0].env) ? NULL : common.model;
-    const struct { const char *name, *given; } others[] = {
-        {"model", model}, {"as", common.as}, {"sentence", common.sentence}, {"file", common.file}, {"ids", common.ids},
-        {"cross", crossing.text},
-        {"cross-file", crossing.file}, {"cross-ids", crossing.ids}, {"layer", o.layer}, {"head", o.head},
-        {"query", o.query}, {"key", o.key}};
-    struct attn_explain_opts e = options_of();
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (others[i].given)
-            return attn_fail(err, ATTN_EUSAGE,
-                             "--article and --%s do not go together: the article has its own", others[i].name);
-    static const struct option *const groups[] = {attention_options, edit_options, from_options, label_options};
-    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
-        for (const struct option *row = groups[g]; row->name; row++)
-            if (option_given(row))
-                return attn_fail(err, ATTN_EUSAGE,
-                                 "--article and --%s do not go together: the article has its own", row->name);
-    return attn_explain_article(o.article, &e, err);
-}
-
 /* Refuses a path whose ending stands for a format that explain does not write. */
-static int check_path(struct attn_err *err)
+int explained_check_path(struct attn_err *err)
 {
     const char *promised = o.format ? NULL : output_format_of(o.path);
     if (promised && strcmp(promised, format_of(o.path)))
@@ -152,73 +130,34 @@ static int check_path(struct attn_err *err)
     return known && !o.format ? ATTN_OK : output_check_format(o.format, o.path, err);
 }
 
-static int explain(struct attn_err *err)
+void explained_note(int code)
 {
-    if (check_path(err))
-        return err->code;
-    if (o.answers && !o.blank.given)
-        return attn_fail(err, ATTN_EUSAGE, "--answers fills in a worksheet: give --blank N, and the sheet's --seed, "
-                                           "too");
-    int code = o.article ? explain_article(err) : explain_cell(err);
     if (!code && *note)
         say_note("%s", note);
+}
+
+const char *explained_given(void)
+{
+    const struct pair given[] = {{"layer", o.layer}, {"head", o.head}, {"query", o.query}, {"key", o.key}, {0}};
+    const struct pair *g = given;
+    while (g->term && !g->text)
+        g++;
+    return g->term;
+}
+
+static int explain(struct attn_err *err)
+{
+    struct attn_explain_opts e = explained_opts();
+    int code = explained_check_path(err);
+    if (!code)
+        code = explained_write(&explain_command, &e, err);
+    explained_note(code);
     return code;
 }
 
 static const char *const formats[] = {"text", "md", "html", "pdf", NULL};
 
-/* ---- articles, the rows of the library's table ---- */
-
-/* What --article takes: all names, all numbers, and list. */
-static const char *article_choice(size_t i)
-{
-    const char *number, *name, *title;
-    size_t n = 0;
-    while (attn_article_row(n, &number, &name, &title))
-        n++;
-    attn_article_row(i < n ? i : i - n, &number, &name, &title);
-    return i < n ? name : i < 2 * n ? number : i == 2 * n ? "list" : NULL;
-}
-
-/* Numbers begin with 00, which whoever types one digit may not know, or three, as the files of articles have them. */
-static const char *mistaken_article(const char *value)
-{
-    static const char *const nth[] = {"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth",
-                                      "ninth"};
-    static char why[128];
-    const char *number, *name, *at, *called, *title;
-    for (size_t i = 0; *value == '0' && attn_article_row(i, &number, &name, &title); i++)
-        if (!strcmp(value + 1, number)) {
-            snprintf(why, sizeof why, "numbers have two digits: %s is %s", number, name);
-            return why;
-        }
-    if (*value < '1' || *value > '9' || value[1])
-        return NULL;
-    size_t n = (size_t)(*value - '0');
-    if (!attn_article_row(n - 1, &number, &name, &title))
-        return NULL;
-    snprintf(why, sizeof why, "numbers begin with 00: the %s is %s, %s", nth[n - 1], number, name);
-    if (attn_article_row(n, &at, &called, &title))
-        snprintf(why + strlen(why), sizeof why - strlen(why), "; %s is %s, the %s", at, called, nth[n]);
-    return why;
-}
-
-static const struct pair *article_list(void)
-{
-    enum { MOST = 16 };
-    static struct pair list[MOST + 1];
-    static char terms[MOST][32];
-    const char *number, *name, *title;
-    for (size_t i = 0; i < MOST && attn_article_row(i, &number, &name, &title); i++) {
-        snprintf(terms[i], sizeof terms[i], "%s, %s", number, name);
-        list[i] = (struct pair){terms[i], title};
-    }
-    return list;
-}
-
-static bool needs_text(void) { return !o.article; }
-
-static const struct option options[] = {
+const struct option explained_options[] = {
     {0, "layer", OPT_TEXT, &o.layer, "N", "the layer, counted from 0, or from the end as in -1 (default: 0)",
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "head", OPT_TEXT, &o.head, "N", "the query head, counted from 0, or with its layer as in L3H0 (default: 0)",
@@ -229,16 +168,6 @@ static const struct option options[] = {
     {0, "key", OPT_TEXT, &o.key, "TOKEN", "the token it looks at, given the same way, from the other text if there is "
                                           "one (default: the one with the largest weight)",
      .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "article", OPT_CHOICE, &o.article, "NAME",
-     "work through an article on attention instead, with its own inputs and weights, each number that it prints beside "
-     "the computed one, its errors named: by number or name; list says what each covers",
-     .choice = article_choice, .mistaken = mistaken_article, .flags = OPT_COUNTS},
-    {0, "blank", OPT_NUMBER, &o.blank, "N",
-     "a worksheet: leave out N results, at random by --seed, to be computed from the numbers printed beside them; a "
-     "page (-o sheet.html) checks what is typed", .min = 1, .max = 1000,
-     .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "answers", OPT_FLAG, &o.answers, NULL, "with --blank: the same sheet with these results, marked",
-     .flags = OPT_COUNTS},
     {0, "all", OPT_FLAG, &o.all, NULL, "shorten nothing: show every number of long vectors and texts",
      .section = OF_SHOWN, .flags = OPT_COUNTS},
     {0, "format", OPT_CHOICE, &o.format, "F",
@@ -258,7 +187,6 @@ const struct command explain_command = {
     .name = "explain",
     .run = explain,
     .texts = TEXTS,
-    .needs_text = needs_text,
     .usage = "explain TEXT... [-f FILE] [-m DIR|NAME] [--layer N] [--head N] [--query TOKEN] [--key TOKEN] "
              "[--format F] [-o PATH]",
     .section = IN_SENTENCE,
@@ -276,23 +204,17 @@ const struct command explain_command = {
          "for the last token, as a page to "
          "hand out"},
         {"attn-cli explain -s \"Life is short\" --scale none", "the largest weight and the entropy without scaling"},
-        {"attn-cli explain -m life -s \"Life is short\" --blank 5 --seed 3 -o sheet.html",
-         "a worksheet; with --answers the filled one"},
-        {"attn-cli explain -m life -s \"Life is short\" --blank 5 --seed 3 -o sheet.pdf", "the same to print, on A4"},
-        {"attn-cli explain --article life", "an article, listing by listing, with its errata; --article list shows "
-         "which there are"},
-        {"attn-cli explain --article life --lang zh", "the lesson in Chinese"},
         {NULL, NULL}},
-    .list_title = "Articles",
-    .rows = article_list,
     .refused = (const struct pair[]){
-        {"worksheet", "a worksheet is --blank N, with --answers the filled one"},
+        {"worksheet", "'attn-cli lesson' makes worksheets, with --blank N"},
+        {"blank", "'attn-cli lesson' makes worksheets"}, {"answers", "'attn-cli lesson' makes worksheets"},
+        {"article", "'attn-cli lesson NAME' works through one"},
         {"words", "a derivation is of one weight, between two tokens; --query and --key find words that the tokenizer "
                   "has cut, and 'run' merges them"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, record_options, nth_options,
                                              encode_options, ids_options, label_options,
-                                             cross_options, options, language_options, font_options, edit_options,
+                                             cross_options, explained_options, language_options, font_options, edit_options,
                                              from_options, attention_options, dropout_seed_options, thread_options,
                                              general_options, NULL},
     .report = true,

@@ -33,6 +33,8 @@ static void more_words(FILE *f, const struct command *c)
 {
     for (size_t i = 0; c->words && c->words[i]; i++)
         fprintf(f, " %s", c->words[i]);
+    for (size_t i = 0; c->name_choice && c->name_choice(i); i++)
+        fprintf(f, " %s", c->name_choice(i));
 }
 
 /* The length of a help text up to its details, without a space at the end. */
@@ -220,9 +222,9 @@ static void zsh_command(FILE *f, const struct command *c)
         zsh_option(f, o);
     if (c->word) {
         fprintf(f, " \\\n            '%s:%s:%s", c->many ? "*" : ":", c->word, c->paths ? "_files" :
-                " _attn_cli_commands");
+                c->name_choice ? "(" : " _attn_cli_commands");
         more_words(f, c);
-        fputc('\'', f);
+        fputs(c->name_choice ? ")'" : "'", f);
     }
     if (c->second)
         fprintf(f, " '::%s:_files'", c->second);
@@ -299,9 +301,9 @@ static void fish_command(FILE *f, const struct command *c)
     fputc('\n', f);
     if (c->paths)
         fprintf(f, "complete -c attn-cli -n '__fish_seen_subcommand_from %s' -F\n", c->name);
-    if (c->words) {
+    if (c->words || c->name_choice) {
         fprintf(f, "complete -c attn-cli -n '__fish_seen_subcommand_from %s' -a '", c->name);
-        for (size_t i = 0; commands[i]; i++)
+        for (size_t i = 0; c->words && commands[i]; i++)
             fprintf(f, "%s%s", i ? " " : "", commands[i]->name);
         more_words(f, c);
         fputs("'\n", f);

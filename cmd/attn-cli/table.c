@@ -306,7 +306,7 @@ static const struct pair wishes[] = {
     {"logits", "attn-cli run TEXT --show logits"}, {"hidden", "attn-cli run TEXT --show resid_post"},
     {"list", "attn-cli models, or --show '*' for activations"}, {"ls", "attn-cli models"},
     {"mean-ablate", "--ablate mean:PLACES"}, {"zero-ablate", "--ablate PLACES"}, {"knockout", "--ablate PLACES"},
-    {"hooks", "--show NAMES and --edit 'NAME = VALUE'"}, {"verbose", "--show '*', or --progress of batch"},
+    {"hooks", "--show NAMES and --edit 'NAME = VALUE'"},
     {NULL, NULL},
 };
 

@@ -94,6 +94,7 @@ struct command {
     bool model;                         /* takes a model, as -m does */
     bool product;                       /* -o is what it makes, once; else where its answer goes, several times */
     bool paths;                         /* they are paths; else the argument is a command */
+    const char *(*name_choice)(size_t i);       /* names that it may be, rows of a table; NULL: none */
     const char *const *words;           /* what else it may be, NULL after the last; NULL: nothing else */
     const char *plain;                  /* the format that its text, or what it prints by default, is like: which
                                          * options of pictures it uses; NULL: text */
@@ -121,7 +122,7 @@ bool option_each(struct given *out, const struct command *c, const struct option
 /* All commands, in the order of the help.  A new one is a name here and a file that ends with NAME_command. */
 #define COMMANDS(each) \
     each(run) each(batch) each(merge) each(tokenize) each(generate) each(score) each(heads) each(lens) \
-    each(attribute) each(patch) each(explain) each(attend) each(variants) each(diff) each(plot) each(info) \
+    each(attribute) each(patch) each(explain) each(lesson) each(attend) each(variants) each(diff) each(plot) each(info) \
     each(models) each(convert) each(vocab) each(init) each(train) each(bench) each(help)
 #define DECLARE_COMMAND(name) extern const struct command name##_command;
 COMMANDS(DECLARE_COMMAND)

@@ -177,7 +177,7 @@ def opening_scenarios():
     yield Scenario('plot-times', 'plot t/watch -o out.svg', TEXT + '$A ' + TINY + " --watch-every 2 -s 'the cat sat'")
     yield Scenario('explain-text', "explain -t 1 -m life -s 'Life is short' --dropout 0.5")
     yield Scenario('explain-md', "explain -t 1 -m stacked -s 'The cat' --format md --attention linear -o out.md")
-    yield Scenario('worksheet', "explain -t 1 -m life -s 'Life is short' --blank 3 --answers -o out.pdf")
+    yield Scenario('worksheet', "lesson -t 1 -m life -s 'Life is short' --blank 3 --answers -o out.pdf")
     yield Scenario('labels', "run -t 1 -m ./m --ids 5,1,2 --labels names.txt --format csv --csv-safe -o out",
                    copy % ('checkpoints', 'gpt2-a')
                    + "; seq 97 | sed 's/^/=w/' >names.txt", growing=r'^out/manifest\.json\.part$')

@@ -52,7 +52,7 @@ END_TEST
 /* What an older batch left in a directory would be taken for the new one's, but stays until that is complete. */
 START_TEST(a_directory_begun_anew_has_nothing_older)
 {
-#define STACK "$A batch -q --format stack -o d "
+#define STACK "$A batch -q --force --format stack -o d "
 #define LEFT(text) "blocks.0.attn." text ".npy\nrecords.ndjson\n"
     expect_exactly("cd $D; ends 3 " STACK "-f in --show pattern 2>/dev/null; ls d", LEFT("pattern"));
     expect_exactly("cd $D; echo soup >x; ends 1 " STACK "-f x --show context --fail-fast 2>/dev/null; ls d",
@@ -62,17 +62,17 @@ START_TEST(a_directory_begun_anew_has_nothing_older)
                    "2>/dev/null; rm y; "
                    "ls -d none* 2>/dev/null || :", "");
     expect_exactly("cd $D; : >x; " STACK "-f x --show context; ls d", "records.ndjson\n");
-    expect_exactly("cd $D; $A batch -q -f in --format npz -o e; $A batch -q -f x --format npz -o e; ls e",
+    expect_exactly("cd $D; $A batch -q --force -f in --format npz -o e; $A batch -q --force -f x --format npz -o e; ls e",
                    "records.ndjson\n");
-    expect_exactly("cd $D; $A batch -q -f in --format npz -o e; printf 'soup\n"
-                   "Life\n' >x; ends 3 $A batch -q -f x --format npz -o e 2>/dev/null; ls e",
+    expect_exactly("cd $D; $A batch -q --force -f in --format npz -o e; printf 'soup\n"
+                   "Life\n' >x; ends 3 $A batch -q --force -f x --format npz -o e 2>/dev/null; ls e",
                    "000001\nrecords.ndjson\n");
     expect_exactly("cd $D; ends 1 " STACK "-f in --show pattern --fail-fast 2>/dev/null; ls d; : >x; " STACK
                    "-f x --show pattern --force; ls d",
                    "blocks.0.attn.pattern.npy.part\nrecords.ndjson\nrecords.ndjson.part\nrecords.ndjson\n");
     expect_exactly("cd $D; rm -r d*; printf 'Life is\nLife is\n' >x; $A batch -q -f x --format npz -o d; " STACK
                    "-f x --show context; ls d;"
-                   "$A batch -q -f x --format png -o d; find d -type f | sort", LEFT("context")
+                   "$A batch -q --force -f x --format png -o d; find d -type f | sort", LEFT("context")
                    "d/000000/activations.png\nd/000001/activations.png\nd/records.ndjson\n");
     expect_exactly("cd $D; rm -r d*; $A run -q -s Life --show pattern --format npy -o d; ends 3 " STACK
                    "-f in --show context 2>/dev/null; ls d",
@@ -94,8 +94,8 @@ END_TEST
 START_TEST(files_of_others_stay)
 {
     expect_exactly("cd $D && mkdir -p d/000000/mine && echo precious >d/000000/notes.txt && "
-                   "$A batch -q -f in --format npy -o d && $A batch -q -f in --format png -o d && "
-                   "$A batch -q -f in --format csv --show pattern -o d && ls -A d d/000000",
+                   "$A batch -q --force -f in --format npy -o d && $A batch -q --force -f in --format png -o d && "
+                   "$A batch -q --force -f in --format csv --show pattern -o d && ls -A d d/000000",
                    "d:\n000000\n000001\nrecords.ndjson\n\nd/000000:\nblocks.0.attn.pattern.head0.csv\nmanifest.json\n"
                    "mine\nnotes.txt\n");
     expect("cd $D && $A plot d 2>&1", 1, "d: holds a batch, a directory a record: name one of them, as d/000000");
@@ -120,7 +120,7 @@ START_TEST(what_is_finished_is_there)
            "$A batch -q -f in -o x --summary y --resume 2>&1", 1, "y: cannot open");
     expect("cd $D && echo >>z && mv z y && $A batch -q -f in -o x --summary y --resume 2>&1", 1,
            "when it was finished: start anew with --force");
-    expect("cd $D && rm y && $A batch -q -f in -o x --summary y && mv x.json x.part.json && rm x && "
+    expect("cd $D && rm y && $A batch -q --force -f in -o x --summary y && mv x.json x.part.json && rm x && "
            "$A batch -q -f in -o x --summary y --resume 2>&1",
            1, "x: cannot open: No such file");
     expect_exactly("cd $D && rm x.part.json y && ls", "in\n");
@@ -292,7 +292,7 @@ START_TEST(rows_of_an_unfinished_batch_stay)
            "cmp y.part kept; ls z*", 2,
            "y.part: a run with another output was not finished");
     expect_exactly("cd $D; sed -i s/zzz/is/ one; $A batch -q -f one -o x --summary y --resume && wc -l <y && "
-                   "$A batch -q -f in -o x --summary y &&rm x* y one kept; ls", "3\nin\n");
+                   "$A batch -q --force -f in -o x --summary y &&rm x* y one kept; ls", "3\nin\n");
 }
 END_TEST
 

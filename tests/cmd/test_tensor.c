@@ -131,7 +131,7 @@ END_TEST
 START_TEST(what_is_wrong_is_said)
 {
     expect("\"$A\" info -m life -o $D/x.csv 2>&1", 2, "name it with --tensor");
-    expect("\"$A\" info -m life --tensor embed.weight -o $D/x.tsv 2>&1", 2, "tables are .csv");
+    expect("\"$A\" info -m life --tensor embed.weight -o $D/x.tsv 2>&1", 2, "unknown format 'tsv'");
     expect("cp -r models/life $D/m && chmod u+w $D/m/* && \"$A\" info -m $D/m --tensor embed.weight --format csv -o "
            "$D/m/model.safetensors 2>&1", 2, "model.safetensors");
 }

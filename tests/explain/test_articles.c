@@ -1,4 +1,4 @@
-/* explain --article: every digit that the articles print, every array of the recorded examples, every erratum, and the
+/* lesson: every digit that the articles print, every array of the recorded examples, every erratum, and the
  * commands in them. */
 #include "suites.h"
 
@@ -102,7 +102,7 @@ static size_t numbers(const char *text)
 
 START_TEST(every_printed_digit_is_there)
 {
-    char *text = said_by(printed("\"$A\" explain --article %s", articles[_i].number)), *here = packed(text);
+    char *text = said_by(printed("\"$A\" lesson %s", articles[_i].number)), *here = packed(text);
     struct examples e = examples_of(articles[_i].number);
     size_t same = 0, other = 0;
     for (int i = 0; i < e.n; i++) {
@@ -117,7 +117,7 @@ START_TEST(every_printed_digit_is_there)
         cJSON_Delete(doc);
     }
     ck_assert_uint_eq(same, articles[_i].same);
-    expect(printed("\"$A\" explain --article %s | tail -5 | tr '\\n' ' '", articles[_i].number), 0,
+    expect(printed("\"$A\" lesson %s | tail -5 | tr '\\n' ' '", articles[_i].number), 0,
            !articles[_i].printed ? "prints no numbers" :
            printed(articles[_i].same ? "All numbers that the article prints, %zu in %zu places," :
                    "None of the %zu numbers that the article prints",
@@ -135,7 +135,7 @@ END_TEST
 START_TEST(the_list_counts_them)
 {
     const char *number = articles[_i].number;
-    char *line = said_by(printed("\"$A\" explain --article list | grep '^  %s, %s '", number, articles[_i].name));
+    char *line = said_by(printed("\"$A\" lesson list | grep '^  %s, %s '", number, articles[_i].name));
     size_t counts[3] = {0}, got = (size_t)sscanf(line + strlen("  00, ") + strlen(articles[_i].name),
                                                  "%zu %zu %zu", &counts[0], &counts[1], &counts[2]);
     if (got == 1)                       /* nothing is printed: only errata */
@@ -148,7 +148,7 @@ START_TEST(the_list_counts_them)
     }
     expect(printed("awk '/^## / {here = /^## 0%s/} here && /^[0-9]+\\. /' " SEEDS "ERRATA.md | wc -l", number), 0,
            printed("%zu\n", articles[_i].errata + articles[_i].notes));
-    expect(printed("\"$A\" explain --article %s | grep -c '^Note: ' || true", number), 0,
+    expect(printed("\"$A\" lesson %s | grep -c '^Note: ' || true", number), 0,
            printed("%zu\n", articles[_i].notes));
     free(line);
 }
@@ -159,7 +159,7 @@ END_TEST
 START_TEST(places_in_the_article_are_named)
 {
     static const char *const ends[] = {",", ";", " (class", " (Multi", " (the text", " code"};
-    char *text = said_by(printed("\"$A\" explain --article %s | tr '\\n' ' '", articles[_i].number));
+    char *text = said_by(printed("\"$A\" lesson %s | tr '\\n' ' '", articles[_i].number));
     struct examples e = examples_of(articles[_i].number);
     for (int i = 0; i < e.n && strcmp(articles[_i].number, "03") != 0; i++) {
         cJSON *doc = example(&e, i);
@@ -264,7 +264,7 @@ static size_t check_example(const struct lines *all, const cJSON *doc)
 
 START_TEST(every_recorded_example_is_computed)
 {
-    char *text = said_by(printed("\"$A\" explain --article %s --all --precision 9", articles[_i].number));
+    char *text = said_by(printed("\"$A\" lesson %s --all --precision 9", articles[_i].number));
     struct lines all = read_lines(text);
     struct examples e = examples_of(articles[_i].number);
     for (int i = 0; i < e.n; i++) {
@@ -311,7 +311,7 @@ static const struct { const char *article, *says; } errata[] = {
 
 START_TEST(errata_are_said_in_their_place)
 {
-    expect(printed("\"$A\" explain --article %s | tr '\\n' ' '", errata[_i].article), 0, errata[_i].says);
+    expect(printed("\"$A\" lesson %s | tr '\\n' ' '", errata[_i].article), 0, errata[_i].says);
 }
 END_TEST
 
@@ -320,7 +320,7 @@ END_TEST
 /* What it names runs, and prints rows that are in the article. */
 START_TEST(commands_print_what_the_article_shows)
 {
-    char *text = said_by(printed("\"$A\" explain --article %s", articles[_i].number)), *copy = strdup(text),
+    char *text = said_by(printed("\"$A\" lesson %s", articles[_i].number)), *copy = strdup(text),
         *here = packed(text), *save;
     for (char *l = strtok_r(copy, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
         if (strncmp(l, "    attn-cli ", 13) != 0)
@@ -351,13 +351,13 @@ END_TEST
 START_TEST(an_article_has_a_number_and_a_name)
 {
     const char *number = articles[_i].number;
-    expect_same(printed("\"$A\" explain --article %s", number),
-                printed("\"$A\" explain --article %s", articles[_i].name));
-    expect(printed("\"$A\" explain --article %s --format md | head -1", number), 0,
+    expect_same(printed("\"$A\" lesson %s", number),
+                printed("\"$A\" lesson %s", articles[_i].name));
+    expect(printed("\"$A\" lesson %s --format md | head -1", number), 0,
            printed("# Article %s, %s: ", number, articles[_i].name));
-    expect(printed("\"$A\" explain --article %s -o \"$D/a.html\" && tail -1 \"$D/a.html\"", number), 0, "</html>");
-    expect("\"$A\" help explain | grep -A 9 ^Articles", 0, printed("%s, %s", number, articles[_i].name));
-    expect(printed("\"$A\" explain --article %s | grep -v '^    attn-cli' | LC_ALL=C.UTF-8 grep -cP '^.{81,}'",
+    expect(printed("\"$A\" lesson %s -o \"$D/a.html\" && tail -1 \"$D/a.html\"", number), 0, "</html>");
+    expect("\"$A\" help lesson | grep -A 9 ^Articles", 0, printed("%s, %s", number, articles[_i].name));
+    expect(printed("\"$A\" lesson %s | grep -v '^    attn-cli' | LC_ALL=C.UTF-8 grep -cP '^.{81,}'",
                    number), 1, "0\n");
 }
 END_TEST
@@ -366,13 +366,13 @@ START_TEST(others_are_refused_with_those_there_are)
 {
     expect("\"$A\" help --completion bash | grep -c 'life heads journey chicken language 00 01 02 03 04 list'", 0,
            "1\n");
-    expect("\"$A\" explain --article list --format md", 0, "| **02, journey** ");
+    expect("\"$A\" lesson list --format md", 0, "| **02, journey** ");
 }
 END_TEST
 
 START_TEST(an_article_is_a_worksheet_too)
 {
-    expect(printed("\"$A\" explain --article %s --blank 3 --seed 3 | grep -c ____", articles[_i].number), 0, "3\n");
+    expect(printed("\"$A\" lesson %s --blank 3 --seed 3 | grep -c ____", articles[_i].number), 0, "3\n");
 }
 END_TEST
 

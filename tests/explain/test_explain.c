@@ -590,8 +590,8 @@ START_TEST(formats_follow_the_ending)
     expect("\"$A\" explain -s " LIFE " -o \"$D/a.pdf\" && head -1 \"$D/a.pdf\"", 0, "%PDF-1.4");
     expect("\"$A\" explain -s " LIFE " -o \"$D/a.svg\" 2>&1", 2,
            "explain writes text, .md, .html or .pdf, and run writes svg");
-    expect("\"$A\" explain -s " LIFE " --format text -o \"$D/a.npy\" && head -1 \"$D/a.npy\"", 0, "How");
-    expect("\"$A\" explain --article life -o \"$D/b.html\" && grep -c '<script\\|http:\\|https:\\|src=\\|"
+    expect("\"$A\" explain -s " LIFE " --format text -o \"$D/a.out\" && head -1 \"$D/a.out\"", 0, "How");
+    expect("\"$A\" lesson life -o \"$D/b.html\" && grep -c '<script\\|http:\\|https:\\|src=\\|"
            "href=' \"$D/b.html\"", 1, "0");
     char *page = said_by("cat \"$D/b.html\"");
     ck_nested(page);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHEET "\"$A\" explain -q -m life -s 'Life is short, eat dessert first' --query eat --key is --blank 6 --seed 4 "
+#define SHEET "\"$A\" lesson -q -m life -s 'Life is short, eat dessert first' --query eat --key is --blank 6 --seed 4 "
 
 /* ---- arithmetic as people do it ---- */
 
@@ -56,12 +56,12 @@ static const char *const texts[] = {
 
 START_TEST(printed_terms_give_the_answers)
 {
-    const struct said *s = succeed(printed("\"$A\" explain -q %s --blank 1000 --format md 2>&1 || true", texts[_i]));
+    const struct said *s = succeed(printed("\"$A\" lesson -q %s --blank 1000 --format md 2>&1 || true", texts[_i]));
     char *most = strstr(s->text, "leave out, and ");
     ck_assert_msg(most, "%s", s->text);
     size_t n = strtoul(most + strlen("leave out, and "), NULL, 10), found = 0;
     ck_assert_uint_ge(n, 3);
-    for (const char *line = succeed(printed("\"$A\" explain -q %s --blank %zu --answers --format md", texts[_i],
+    for (const char *line = succeed(printed("\"$A\" lesson -q %s --blank %zu --answers --format md", texts[_i],
                                             n))->text; *line;
          line += strcspn(line, "\n") + 1) {
         size_t len = strcspn(line, "\n");
@@ -123,7 +123,7 @@ START_TEST(no_gap_needs_itself)
                                        "-m life -s 'Life is short' --query 0 --blank 5",
                                        "-m models/stacked -s 'a b' --dropout 0.3 --blank 6",
                                        "-m life -s Life --blank 4"};
-    expect_exactly(printed("for s in 0 1 2 3 4 5 6 7; do \"$A\" explain -q %s --seed $s --format md 2>/dev/null; "
+    expect_exactly(printed("for s in 0 1 2 3 4 5 6 7; do \"$A\" lesson -q %s --seed $s --format md 2>/dev/null; "
                            "done >$D/all; grep -c ____ $D/all | xargs test 8 -le;"
                            "ends 1 grep -E '[(]([0-9]+)[)].*____.*[(]\\1:' $D/all", some[_i]), "");
 }
@@ -143,7 +143,7 @@ START_TEST(seeds_choose_the_gaps)
     ck_assert_str_eq(succeed(SHEET " >$D/a; for s in 1 2 3; do " SHEET
                              "--seed $s >$D/b; cmp -s $D/a $D/b || echo other; done | sort -u")->text,
                      "other\n");
-    expect("\"$A\" explain -m life -s 'Life is' --blank 1 -o $D/x.html && cat $D/x.html", 0,
+    expect("\"$A\" lesson -m life -s 'Life is' --blank 1 -o $D/x.html && cat $D/x.html", 0,
            "data-within=\"0.0001001\"> <output></output> (1: 4 decimals)");
 }
 END_TEST
@@ -216,7 +216,7 @@ START_TEST(any_text_is_printed)
     succeed("\"$A\" explain -m tiny -s 'Lily (lost) her \\ 日本 é \u0301 ball' --all -o $D/x.pdf");
     ck_assert_uint_ge(ck_pdf("x.pdf"), 3);
     succeed("\"$A\" explain -m tiny -s \"$(head -c 200 README.md)\" -o $D/y.pdf; "
-            "\"$A\" explain --article life -o $D/z.pdf");
+            "\"$A\" lesson life -o $D/z.pdf");
     ck_assert_uint_ge(ck_pdf("y.pdf"), 3);
     ck_assert_uint_ge(ck_pdf("z.pdf"), 2);
     if (has_program("pdftotext", "poppler-utils"))

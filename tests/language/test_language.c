@@ -135,26 +135,26 @@ END_TEST
     "] [a-z -]{3,} [|] [a-z]{3,} [|]'"
 #define NUMBERS " | grep -oE -- '-?[0-9]+[.][0-9]+'"
 static const char *const lines[] = {
-    "--article life", "--article heads", "--article journey", "--article chicken", "--article language",
-    "--article list",
-    "-m life -s 'Life is short' --blank 5 --seed 3", "-m life -s 'Life is short' --blank 5 --seed 3 --answers",
-    "-m tiny -s 'Lily lost her red ball' --layer 1", "-m life -s 'Life is short' --attention linear",
-    "-m life -s 'Life is short' --cross 'eat dessert'",
-    "-m life -s 'Life is short' --attention causal-renorm --dropout 0.5",
-    "-m life -s 'Life is short' --attention window:2 --scale 2", "-m life -s 'Life is short' --attention random:1,1,3",
-    "-m tiny -s 'Lily lost her red ball' --edit 'L0.scores[pos=2] = -inf'"};
+    "lesson life", "lesson heads", "lesson journey", "lesson chicken", "lesson language",
+    "lesson list",
+    "lesson -m life -s 'Life is short' --blank 5 --seed 3", "lesson -m life -s 'Life is short' --blank 5 --seed 3 --answers",
+    "explain -m tiny -s 'Lily lost her red ball' --layer 1", "explain -m life -s 'Life is short' --attention linear",
+    "explain -m life -s 'Life is short' --cross 'eat dessert'",
+    "explain -m life -s 'Life is short' --attention causal-renorm --dropout 0.5",
+    "explain -m life -s 'Life is short' --attention window:2 --scale 2", "explain -m life -s 'Life is short' --attention random:1,1,3",
+    "explain -m tiny -s 'Lily lost her red ball' --edit 'L0.scores[pos=2] = -inf'"};
 
 START_TEST(nothing_stays_english)
 {
-    expect(printed("\"$A\" explain %s --lang zh --format md | " ENGLISH, lines[_i]), 1, "");
-    expect(printed("\"$A\" explain %s --format md | " ENGLISH, lines[_i]), 0, " ");
+    expect(printed("\"$A\" %s --lang zh --format md | " ENGLISH, lines[_i]), 1, "");
+    expect(printed("\"$A\" %s --format md | " ENGLISH, lines[_i]), 0, " ");
 }
 END_TEST
 
 START_TEST(numbers_are_the_same)
 {
-    expect_same(printed("\"$A\" explain %s --lang zh" NUMBERS, lines[_i]),
-                printed("\"$A\" explain %s" NUMBERS, lines[_i]));
+    expect_same(printed("\"$A\" %s --lang zh" NUMBERS, lines[_i]),
+                printed("\"$A\" %s" NUMBERS, lines[_i]));
 }
 END_TEST
 
@@ -162,7 +162,7 @@ END_TEST
 #define ALIGNED " | $PYTHON -B tests/support/aligned.py"
 START_TEST(columns_stay_in_line)
 {
-    expect(printed("\"$A\" explain %s --lang zh" ALIGNED, lines[_i]), 0, "; 0 complaints\n");
+    expect(printed("\"$A\" %s --lang zh" ALIGNED, lines[_i]), 0, "; 0 complaints\n");
 }
 END_TEST
 
@@ -325,14 +325,14 @@ END_TEST
 
 START_TEST(every_format_has_it)
 {
-    expect("\"$A\" explain --article life --lang zh --format html", 0, "<html lang=\"zh\">");
-    expect("\"$A\" explain --article life --lang zh --format html", 0, "<mi>点积</mi><mo>=</mo>");
-    expect("\"$A\" explain --article life --lang zh --format html", 0, "注意力权重 [6,6]</text>");
-    expect("\"$A\" explain --article life --lang zh --format md", 0, "\n$$\\text{点积} = \\sum_c q_c k_c$$\n");
-    expect("\"$A\" explain --article life --lang zh", 0, "\n    Attention(Q, K, V) = softmax(");
-    expect("\"$A\" explain --article life --lang zh --format pdf > \"$D/x.pdf\"; "
+    expect("\"$A\" lesson life --lang zh --format html", 0, "<html lang=\"zh\">");
+    expect("\"$A\" lesson life --lang zh --format html", 0, "<mi>点积</mi><mo>=</mo>");
+    expect("\"$A\" lesson life --lang zh --format html", 0, "注意力权重 [6,6]</text>");
+    expect("\"$A\" lesson life --lang zh --format md", 0, "\n$$\\text{点积} = \\sum_c q_c k_c$$\n");
+    expect("\"$A\" lesson life --lang zh", 0, "\n    Attention(Q, K, V) = softmax(");
+    expect("\"$A\" lesson life --lang zh --format pdf > \"$D/x.pdf\"; "
            "$PYTHON -B tests/support/pdf_text.py \"$D/x.pdf\"", 0, "因果掩码的两种做法");
-    expect("\"$A\" explain --article life --lang zh | LC_ALL=C.UTF-8 grep -v '^    attn-cli' | "
+    expect("\"$A\" lesson life --lang zh | LC_ALL=C.UTF-8 grep -v '^    attn-cli' | "
            "LC_ALL=C.UTF-8 grep -cP '^.{81,}'", 1, "0\n");
 }
 END_TEST
@@ -351,9 +351,9 @@ START_TEST(a_terminal_speaks_the_language_of_its_user)
 {
     const char *none = "env -u LANGUAGE -u LC_ALL -u LC_MESSAGES TERM=dumb";
     if (!no_terminal())
-        ck_assert_ptr_nonnull(strstr(on_terminal(printed("%s %s \"$A\" explain --article list %s", none,
+        ck_assert_ptr_nonnull(strstr(on_terminal(printed("%s %s \"$A\" lesson list %s", none,
                                                          chosen[_i].variables, chosen[_i].lang), 0), chosen[_i].says));
-    expect(printed("%s %s \"$A\" explain --article list %s", none, chosen[_i].variables, chosen[_i].lang), 0,
+    expect(printed("%s %s \"$A\" lesson list %s", none, chosen[_i].variables, chosen[_i].lang), 0,
            strcmp(chosen[_i].lang, "--lang zh") ? "Articles on attention" : "关于注意力的文章");
 }
 END_TEST

@@ -386,7 +386,7 @@ START_TEST(texts_of_a_pdf_are_copied)
     expect("$PYTHON -B tests/support/pdf_text.py $D/y.pdf", 0, "ABC \nx\n");
     succeed("grep -aq '+Plain-Test/' $D/y.pdf && grep -aq '+DejaVuSans/' $D/y.pdf && "
             "grep -aq '+WenQuanYiMicroHei/' $D/x.pdf");
-    succeed("\"$A\" explain --article language -o $D/l.pdf");
+    succeed("\"$A\" lesson language -o $D/l.pdf");
     expect("$PYTHON -B tests/support/pdf_text.py $D/l.pdf", 0, "\n自然\n");
     if (has_program("pdffonts", "poppler-utils"))
         for (const char *const *name = (const char *const[]){"x", "y", "l", NULL}; *name; name++)

@@ -121,7 +121,7 @@ static int list_all(struct attn_lesson *r, const struct attn_explain_opts *o, st
         if (add_article(d, articles[i], o, err))
             return err->code;
     attn_derive_words(d, "An article is shown by its number or name:");
-    attn_derive_command(d, "attn-cli explain --article %s", articles[0]->number);
+    attn_derive_command(d, "attn-cli lesson %s", articles[0]->number);
     return ATTN_OK;
 }
 

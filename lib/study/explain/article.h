@@ -13,7 +13,7 @@
 
 struct attn_row;
 struct attn_article {
-    const char *number, *name;          /* --article takes either */
+    const char *number, *name;          /* lesson takes either */
     const char *title, *about;          /* about: what to know before the first listing */
     const struct attn_row *row;         /* a heading first; ends with END */
 };

@@ -31,7 +31,7 @@ run -m tiny -s "Tom and Lily went to the park" --show * -o run.npz
 run -m tiny -s "Tom and Lily went to the park" --format html -o page.html
 run -m life -s "Life is short, eat dessert first" -o life.png
 run -m tiny -s "Tom and Lily went to the park" --format pdf -o figure.pdf
-run -m tiny -s "Tom and Lily went to the park" --live -o live.html
+page -m tiny -s "Tom and Lily went to the park" -o live.html
 batch -m tiny -f text -o batch.ndjson -q
 train -f text --steps 2 --vocab-size 270 --n-layer 1 --n-head 2 --d-model 32 --n-ctx 32 -o trained -q
 heads -m tiny -s "Tom and Lily went to the park" -o heads.csv

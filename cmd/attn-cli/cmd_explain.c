@@ -187,6 +187,7 @@ const struct command explain_command = {
     .name = "explain",
     .run = explain,
     .texts = TEXTS,
+    .one = true,
     .usage = "explain TEXT... [-f FILE] [-m DIR|NAME] [--layer N] [--head N] [--query TOKEN] [--key TOKEN] "
              "[--format F] [-o PATH]",
     .section = IN_SENTENCE,

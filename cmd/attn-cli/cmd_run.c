@@ -9,6 +9,7 @@
 #include "opts_output.h"
 #include "opts_picture.h"
 #include "pager.h"
+#include "run_page.h"
 #include "say.h"
 #include "session.h"
 #include "texts.h"
@@ -19,9 +20,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LIVE_MOST = 64 << 20 };           /* bytes of weights that a page can hold, as the library says */
+
 static struct {
     const char *format, *path, *gradient;
     bool times, ablations, dry_run, words, live;
+    const struct command *page;         /* that writes one; NULL: run itself */
     struct number precision;
     struct many metrics;
 } o = {.precision = {.n = OUTPUT_PRECISION}};
@@ -118,14 +122,21 @@ static int differentiate(struct run *s, struct attn_err *err)
 
 /* ---- a page that computes ---------------------------------------------------------------- */
 
-static int check_live(struct attn_err *err)
+/* What keeps a page from computing, which is then shown as it was computed; NULL: nothing. */
+static const char *keeps_still(const struct run *s)
 {
-    const struct attn_format *f = attn_format_find(o.format ? o.format : "text");
-    if (!o.live || (!strcmp(f->name, "html") && !o.dry_run))
-        return ATTN_OK;
-    return attn_fail(err, ATTN_EUSAGE, "--live: only --format html makes a page, which can compute, not %s: give a "
-                                       "path that ends in .html, as in -o live.html",
-                     o.dry_run ? "--dry-run" : f->name);
+    struct attn_info info;
+    attn_model_info(s->of.model, &info);
+    return info.bytes > LIVE_MOST ? "its model has more than 64 MB of weights"
+           : s->of.cross ? "it shows two texts (--cross)" : compute_bf16() ? "it computes in float32 (--compute)" : NULL;
+}
+
+static bool is_live(const struct run *s)
+{
+    const char *why = o.live ? keeps_still(s) : NULL;
+    if (why)
+        say_note("%s: the page only shows what was computed: %s", o.path, why);
+    return o.live && !why;
 }
 
 /* ---- metrics ----------------------------------------------------------------------------- */
@@ -245,13 +256,13 @@ static int make_hints(struct hints *h, const struct run *s, struct attn_err *err
     struct attn_info info;
     attn_model_info(s->of.model, &info);
     name_language(explained, language_of(false), "");
-    name_language(page, language_of(terminal_is(o.path)), " -o page.html");
+    name_language(page, language_of(terminal_is(o.path)), "");
     int code = add_hint(h, "step by step", &explain_command, explained, err);
     if (!code && !s->of.cross)
         code = info.L * info.H > 1 ? add_hint(h, "every head", &heads_command, "", err)
                                    : add_hint(h, "other kinds", &variants_command, "", err);
     h->of[0].of_head = true;
-    return code ? code : add_hint(h, "as a page", &run_command, page, err);
+    return code ? code : add_hint(h, "as a page", &page_command, page, err);
 }
 
 /* Tokens are as they were before any edit: in a format without the comparison they say nothing of what edits do. */
@@ -299,13 +310,13 @@ static int show(struct run *s, struct attn_err *err)
     if (!o.format || !strcmp(o.format, "text") || !strcmp(o.format, "term"))
         pager_hold();
     struct output output = {
-        .command = &run_command, .format = screen ? "screen" : o.format, .hints = hints.of, .path = o.path,
+        .command = o.page ? o.page : &run_command, .format = screen ? "screen" : o.format, .hints = hints.of, .path = o.path,
         .precision = (int)o.precision.n, .model = s->of.model,
         .select = s->select, .tokens = s->of.tokens, .tokenizer = s->of.tokenizer, .text = s->of.in.text,
         .len = s->of.in.len, .cross = s->of.cross,
         .cross_text = s->of.other.text, .cross_len = s->of.other.len, .slopes = s->slopes,
         .gradient = s->slopes ? &gradient : NULL,
-        .ablated = s->ablated, .n_ablated = s->n_ablated, .words = o.words, .live = o.live,
+        .ablated = s->ablated, .n_ablated = s->n_ablated, .words = o.words, .live = is_live(s),
         .edits = &s->of.edits};
     const struct attn_format *format = attn_format_find(output.format ? output.format : "text");
     if (!code && answers() && format->flags & ATTN_FORMAT_TABLE)
@@ -360,8 +371,6 @@ static int run(struct attn_err *err)
     if (!code)
         code = check_ablations(err);
     if (!code)
-        code = check_live(err);
-    if (!code)
         code = check_metrics(&s, err);
     if (!code)
         code = check_gradient(&s, err);
@@ -371,13 +380,22 @@ static int run(struct attn_err *err)
     return code;
 }
 
+int run_page(const struct command *c, const char *path, bool live, struct attn_err *err)
+{
+    o.format = "html";
+    o.path = path;
+    o.live = live;
+    o.page = c;
+    return run(err);
+}
+
 /* Many texts, as batch writes them. */
 static int stream(struct attn_err *err)
 {
     const struct option *row;
-    if (answers() || o.gradient || o.words || o.live || o.dry_run)
+    if (answers() || o.gradient || o.words || o.dry_run)
         return attn_fail(err, ATTN_EUSAGE, "%s has several texts, which are written as batch does, without --metric, "
-                         "--ablations, --gradient, --words, --live and --dry-run: --nth 0 takes the first, and "
+                         "--ablations, --gradient, --words and --dry-run: --nth 0 takes the first, and "
                          "--format text or json has them all", texts_source());
     for (size_t i = 0; (row = option_at(&batch_command, i)); i++)
         if (!strcmp(row->name, "format") || !strcmp(row->name, "output"))
@@ -431,10 +449,6 @@ static const struct option options[] = {
      "merge the tokens of each word, in every format, as a page does: pattern and rollout are summed over the tokens "
      "of a key's word and averaged over those of a query's, so that rows still sum to 1; context is averaged",
      .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "live", OPT_FLAG, &o.live, NULL, "with --format html: a page that computes.  It holds the model, of at most "
-     "64 MB of weights, and its tokenizer: type another text, take heads away, change weights, and every number "
-     "follows; nothing is requested from any network",
-     .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "ablations", OPT_FLAG, &o.ablations, NULL, "what comes next without each head: in formats of text a row a "
      "head, with the divergence KL(with it || without it) in nats, in place of activations; with --format html a "
      "button at each head, and the overview says how much it matters; with --metric one row per head and metric: with "

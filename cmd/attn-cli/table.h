@@ -78,6 +78,7 @@ struct command {
     enum command_section section;
     int (*run)(struct attn_err *err);   /* 0, or the code it left in err */
     enum command_texts texts;
+    bool one;                           /* shows one text, which --nth chooses of many */
     bool (*needs_text)(void);           /* NULL: always */
     bool (*joins)(void);                /* whether several arguments are one list, not texts; NULL: never */
     int (*streams)(struct attn_err *err);       /* answers many texts in formats that many.h does not join; or NULL */
@@ -121,7 +122,7 @@ bool option_each(struct given *out, const struct command *c, const struct option
 
 /* All commands, in the order of the help.  A new one is a name here and a file that ends with NAME_command. */
 #define COMMANDS(each) \
-    each(run) each(batch) each(merge) each(tokenize) each(generate) each(score) each(heads) each(lens) \
+    each(run) each(page) each(batch) each(merge) each(tokenize) each(generate) each(score) each(heads) each(lens) \
     each(attribute) each(patch) each(explain) each(lesson) each(attend) each(variants) each(diff) each(plot) each(info) \
     each(models) each(convert) each(vocab) each(init) each(train) each(bench) each(help)
 #define DECLARE_COMMAND(name) extern const struct command name##_command;

@@ -254,6 +254,9 @@ static int answer(const struct command *c, struct attn_err *err)
         int code = o.nth.given ? choose_nth(err) : choose(0, err);
         return code ? code : c->run(err);
     }
+    if (c->one)
+        return attn_fail(err, ATTN_EUSAGE, "%s has %zu texts, and '%s' shows one: --nth 0 takes the first", texts_source(),
+                         texts.n, c->name);
     if (c->streams && !many_joins(c))
         return c->streams(err);
     texts.many = true;

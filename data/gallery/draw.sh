@@ -11,10 +11,10 @@ life='Life is short, eat dessert first'
 "$1" variants -m life -s "$life" -o "$to/kinds.png"
 "$1" run -m models/stacked -s "The cat sees the moth" -o "$2/page.html"
 # Pages that compute; they are large, and no part of the repository.
-"$1" run -m life -s "$life" --show pattern,context,q,k,v --live -o "$to/live-life.html"
-"$1" run -m induction -s "cat dog bird fish cat dog" --live -o "$to/live-induction.html"
-"$1" run -m models/stacked -s "The cat sees the moth" --live -o "$to/live-stacked.html"
-"$1" run -m tiny -s "Tom and Lily went to the park. Tom gave the ball to" --show pattern,lens --live \
+"$1" page -m life -s "$life" --show pattern,context,q,k,v -o "$to/live-life.html"
+"$1" page -m induction -s "cat dog bird fish cat dog" -o "$to/live-induction.html"
+"$1" page -m models/stacked -s "The cat sees the moth" -o "$to/live-stacked.html"
+"$1" page -m tiny -s "Tom and Lily went to the park. Tom gave the ball to" --show pattern,lens \
     -o "$to/live-tiny.html"
 ! command -v chromium >/dev/null || chromium --headless --no-sandbox --hide-scrollbars --window-size=1200,1000 \
     --screenshot="$to/page.png" "file://$(realpath "$2")/page.html#layer=1&head=2" 2>/dev/null

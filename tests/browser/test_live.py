@@ -1,4 +1,4 @@
-"""Tests the page of --live in a real browser: it does what one asks of it, and shows what the program says.
+"""Tests the page that computes in a real browser: it does what one asks of it, and shows what the program says.
 
 That its engine computes the program's bits, of every family, kind and edit, is tested without a browser (tests/engine).
 `test_live.py times [CLI ...]` prints how long keys take, in pages of these programs in turn."""
@@ -92,7 +92,7 @@ class Live(unittest.TestCase):
 
     def open(self, name, *args, at="", ready=True):
         self.page = fixtures.path(name + ".html")
-        subprocess.run([CLI, "run", "-q", *args, "--live", "-o", self.page], check=True)
+        subprocess.run([CLI, "page", "-q", *args, "-o", self.page], check=True)
         browser.open(self.page + at)
         if ready:
             self.assertTrue(any(browser.until("live.ready") for _ in range(5)),
@@ -522,27 +522,19 @@ class Live(unittest.TestCase):
         self.assertEqual(browser.value("[...document.querySelectorAll('#live-controls, #live-each, "
                                        "#live-here')].map((e) => e.disabled)"), [True, True, True])
 
-    def test_a_model_that_is_too_large_is_refused(self):
+    def test_what_no_page_computes_is_shown_still(self):
         path = fixtures.path("large")
         fixtures.cli("init", "-o", path, "--family", "gpt2", "--n-layer", "2", "--n-head", "4", "--d-model", "1024",
                      "--n-ctx", "16", "--vocab-size", "300")
-        said = subprocess.run([CLI, "run", "-m", path, "--ids", "1,2", "--live", "-o", fixtures.path("large.html")],
-                              capture_output=True)
-        self.assertEqual(said.returncode, 2)
-        self.assertIn("a page that computes holds 64", said.stderr.decode())
-        self.assertFalse(os.path.exists(fixtures.path("large.html")))
-
-    def test_what_no_page_computes_is_refused(self):
-        for args, why in [(["--cross", "eat dessert"], "--live with --cross"), (["--gradient", "loss"], "--live"),
-                          (["--compute", "bf16"], "--compute bf16"),
-                          (["--format", "json"], "only --format html"), (["--metric", "loss"], "only --format html"),
-                          (["--dry-run"], "--live")]:
-            out = [] if "--format" in args or "--metric" in args or "--dry-run" in args else [
-                "-o", fixtures.path("never.html")]
-            said = subprocess.run([CLI, "run", "-m", "tiny", "-s", LILY, "--live", *args, *out], capture_output=True)
-            self.assertEqual(said.returncode, 2, args)
+        for args, why in [(["-m", path, "--ids", "1,2"], "its model has more than 64 MB of weights"),
+                          (["-m", "tiny", "-s", LILY, "--cross", "eat dessert"], "it shows two texts (--cross)"),
+                          (["-m", "tiny", "-s", LILY, "--compute", "bf16"], "it computes in float32 (--compute)")]:
+            out = fixtures.path("still.html")
+            said = subprocess.run([CLI, "page", *args, "-o", out], capture_output=True)
+            self.assertEqual(said.returncode, 0, args)
             self.assertIn(why, said.stderr.decode())
-            self.assertFalse(os.path.exists(fixtures.path("never.html")))
+            with open(out) as f:
+                self.assertNotIn('id="packed"', f.read())
 
     def patched(self, patch):
         """Opens the page with a worker in which this was run before."""
@@ -758,7 +750,7 @@ def times(programs):
         for model in ["tiny", big]:
             for at, (program, browser) in enumerate(zip(programs, browsers)):
                 page = fixtures.path(f"times-{at}.html")
-                subprocess.run([program, "run", "-m", model, "--ids", "1,2,3", "--live", "-o", page], check=True,
+                subprocess.run([program, "page", "-m", model, "--ids", "1,2,3", "-o", page], check=True,
                                capture_output=True)
                 from_, _ = time.time(), browser.open(page)
                 any(browser.until("live.ready") for _ in range(10))

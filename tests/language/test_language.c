@@ -209,7 +209,7 @@ static const char chinese[] = "<html lang=\"zh\">";
 START_TEST(a_page_is_said_in_chinese)
 {
     static const char *const pages[] = {
-        "run -m tiny -s 'Lily lost her red ball'", "run -m life -s 'Life is short' --live",
+        "run -m tiny -s 'Lily lost her red ball'", "page -m life -s 'Life is short'",
         "variants -m life -s 'Life is short'",
         "heads -m tiny -s 'Lily lost her red ball'", "lens -m tiny -s 'Lily lost'",
         "attend --q '1 0; 0 2' --k '1 1; 0 1' --v '1 2; 3 4'",
@@ -243,7 +243,7 @@ START_TEST(a_page_has_its_own_texts)
     size_t n;
     if (!attn_engine_module(&n))        /* nothing computes in pages of this build */
         return;
-    succeed("\"$A\" run -m tiny -s 'Lily lost' --show pattern,lens --live --lang zh -o $D/live.html");
+    succeed("\"$A\" page -m tiny -s 'Lily lost' --show pattern,lens --lang zh -o $D/live.html");
     expect_exactly(printed("%s $D/live.html '[p for p in pairs if p[0] in (\"Lens\", \"Let it write\")]'", read),
                    "('Lens', '透镜')\n('Let it write', '让它续写')\n");
 }

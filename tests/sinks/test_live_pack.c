@@ -1,4 +1,4 @@
-/* run --live: what the page holds, and what is refused.  tests/browser/test_live.py tests what it does. */
+/* A page that computes: what it holds, and what none can.  tests/browser/test_live.py tests what it does. */
 #include "suites.h"
 
 #include "picture/page_engine.h"
@@ -14,7 +14,7 @@
     "size, = struct.unpack(\"<I\", whole[:4])\n" \
     "x, b = json.loads(whole[4:4 + size]), whole[4 + size:]\n" \
     "print(" expression ")' $D/live.html"
-#define RUN "\"$A\" run --live -o $D/live.html "
+#define RUN "\"$A\" page -o $D/live.html "
 
 static bool computes(void)
 {
@@ -64,18 +64,25 @@ START_TEST(other_pages_hold_none)
 }
 END_TEST
 
-static const struct { const char *options, *why; } refusals[] = {
-    {"--cross 'eat dessert' -o $D/no.html", "--live with --cross"},
-    {"--compute bf16 -o $D/no.html", "--live with --compute bf16"},
-    {"--format json", "only --format html makes a page, which can compute, not json"},
-    {"-o $D/no.png", "only --format html makes a page, which can compute, not png"},
-    {"--dry-run", "only --format html makes a page, which can compute, not --dry-run"},
+static const struct { const char *options, *why; } stills[] = {
+    {"--cross 'eat dessert'", "the page only shows what was computed: it shows two texts (--cross)"},
+    {"--compute bf16", "the page only shows what was computed: it computes in float32 (--compute)"},
 };
 
-START_TEST(is_refused)
+START_TEST(is_still)
 {
-    expect(printed("\"$A\" run --live -m life -s 'Life is' %s 2>&1", refusals[_i].options), 2, refusals[_i].why);
-    expect("ls $D | wc -l", 0, "0\n");
+    expect(printed("\"$A\" page -m life -s 'Life is' -o $D/still.html %s 2>&1", stills[_i].options), 0, stills[_i].why);
+    expect_exactly("grep -c 'id=\"packed\"' $D/still.html || :", "0\n");
+}
+END_TEST
+
+START_TEST(nothing_else_is_replaced)
+{
+    succeed("cd $D; \"$A\" page -q -m life Life && \"$A\" page -q -m life -s 'Life is' --still && echo mine >x.html");
+    expect("cd $D; \"$A\" page -m life Life -o x.html 2>&1", 2, "x.html: is there, and no page of attn-cli");
+    expect_exactly("cat $D/x.html; ls $D", "mine\npage.html\nx.html\n");
+    expect_same("\"$A\" page -q -m life -s 'Life is' --still -o - | grep -v attn-cli",
+                "\"$A\" run -q -m life -s 'Life is' --format html | grep -v attn-cli");
 }
 END_TEST
 
@@ -89,7 +96,8 @@ Suite *suite_live_pack(void)
     tcase_add_test(t, says_how_it_was_run);
     tcase_add_test(t, a_page_that_cannot_compute_shows);
     tcase_add_test(t, other_pages_hold_none);
-    tcase_add_loop_test(t, is_refused, 0, (int)(sizeof refusals / sizeof *refusals));
+    tcase_add_loop_test(t, is_still, 0, (int)(sizeof stills / sizeof *stills));
+    tcase_add_test(t, nothing_else_is_replaced);
     suite_add_tcase(s, t);
     return s;
 }

@@ -149,17 +149,15 @@ static int deflate_all(struct attn_album_live *live, const char *json, size_t le
 static int check(const struct attn_sink_job *job, struct attn_err *err)
 {
     if (job->cross)
-        return attn_fail(err, ATTN_EUSAGE, "--live with --cross: the page computes with one text, which looks at "
-                                           "itself: leave one of them out");
+        return attn_fail(err, ATTN_EUSAGE, "a page that computes has one text, which looks at itself: leave --cross out");
     if (job->of->attend)
-        return attn_fail(err, ATTN_EUSAGE, "--live: the page computes with a model, and there are only numbers");
+        return attn_fail(err, ATTN_EUSAGE, "a page computes with a model, and there are only numbers");
     if (job->gradient)
-        return attn_fail(err, ATTN_EUSAGE, "--live with --gradient: the page computes activations, no gradients: leave "
-                                           "one of them out");
+        return attn_fail(err, ATTN_EUSAGE, "a page computes activations, no gradients: leave --gradient out");
     if (job->of->weights.bytes > ATTN_LIVE_MOST)
         return attn_fail(err, ATTN_EUSAGE,
                          "model %s has %zu MB of weights, and a page that computes holds %d: take one "
-                         "in float16, with fewer layers, or a page without --live", job->model->name,
+                         "in float16, with fewer layers, or a page that is still", job->model->name,
                          job->of->weights.bytes >> 20, ATTN_LIVE_MOST >> 20);
     return ATTN_OK;
 }

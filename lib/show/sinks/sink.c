@@ -124,11 +124,10 @@ static bool joins(const struct attn_sink *s, const struct attn_sink_opts *o)
 static int make_live(struct attn_sink *s, const struct attn_sink_opts *o, struct attn_err *err)
 {
     if (!s->methods->live)
-        return attn_fail(err, ATTN_EUSAGE, "--live: only --format html makes a page, which can compute, not %s",
+        return attn_fail(err, ATTN_EUSAGE, "only a page (html) can compute, not %s",
                          s->format->name);
     if (o->bf16)
-        return attn_fail(err, ATTN_EUSAGE, "--live with --compute bf16: the page computes in float32: leave one of "
-                                           "them out");
+        return attn_fail(err, ATTN_EUSAGE, "a page that computes does so in float32: leave --compute bf16 out, or take a page that is still");
     int rc = s->methods->live(&s->live, &s->job, o->tokenizer, err);
     s->job.live = s->live;
     s->still = !s->live;

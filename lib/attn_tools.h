@@ -115,9 +115,8 @@ const struct attn_format *attn_format_of_path(const char *path);
  * activations if `times` is set. */
 struct attn_sink_gradient { const char *metric; double value; bool times; };
 struct attn_labels;
-/* "every head", "attn-cli heads ..."; of_head: --layer and --head of what the screen shows are added; brief: "heads",
- * for a screen without room for commands; NULL: it is not named there. */
-struct attn_sink_hint { const char *what, *command; bool of_head; const char *brief; };
+/* "heads"; of_head: --head with what the screen shows is added. */
+struct attn_sink_hint { const char *command; bool of_head; };
 struct attn_sink_opts {
     const char *format;                 /* one of ATTN_FORMAT_RUN or ATTN_FORMAT_LINES; NULL: text */
     const char *path;                   /* NULL or "-": standard output */
@@ -151,7 +150,6 @@ struct attn_sink_opts {
     /* html only: the page holds the model and computes with it.  Fails for a model of more than 64 MB of weights, of
      * gradients and of cross-attention.  Of a library without a page engine it only shows, as attn_sink_note says. */
     bool live;
-    int height;                         /* screen only: lines of the terminal; 0: as many as it likes */
     const char *lang;                   /* screen and html: see struct attn_explain_opts */
 };
 /* A sink is an observer that writes what it sees of one pass over all of `tokens`.  Give attn_sink_observer(s) to a run
@@ -649,6 +647,11 @@ struct attn_explain_opts {
     const char *lang;                   /* what it is said in, as "zh", see attn_language_row; NULL: English */
     uint64_t reserved[1];
 };
+/* The weight that tells most of a text: the largest on another key than the first and the query itself; of several the
+ * first by layer, head, query and key.  weight 0: there is none.  `edits`: what edits the run; NULL: nothing. */
+struct attn_telling { float weight; size_t layer, head, query, key; };
+int attn_telling_find(struct attn_telling *out, const struct attn_model *m, const struct attn_plan *plan,
+                      const struct attn_tokens *tokens, const struct attn_observer *edits, struct attn_err *err);
 /* Derives one attention weight and the context vector of its query step by step, with the numbers of a run. */
 int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_explain_opts *o,
                  struct attn_err *err);

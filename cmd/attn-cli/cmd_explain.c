@@ -83,6 +83,25 @@ static char *command_for_run(void)
     return all;
 }
 
+/* Where nothing is chosen, the weight that tells most; a text of two tokens has none. */
+static int choose_weight(struct attn_explain_opts *e, const struct session *s, struct attn_err *err)
+{
+    struct attn_telling t;
+    const struct attn_plan plan = plan_asked();
+    int code = attn_telling_find(&t, s->model, &plan, s->tokens, e->observer, err);
+    if (code || !(t.weight > 0))
+        return code;
+    e->layer = t.layer;
+    e->head = t.head;
+    e->query = t.query;
+    e->key = t.key;
+    if (!terminal_is(o.path))
+        return ATTN_OK;
+    say_note("the largest weight on another token than the first and itself: L%zuH%zu, query %zu, key %zu; --head, --query "
+             "and --key choose another", t.layer, t.head, t.query, t.key);
+    return ATTN_OK;
+}
+
 static int derive(struct session *s, const struct command *c, struct attn_explain_opts *e, char **run,
                   struct attn_err *err)
 {
@@ -101,6 +120,8 @@ static int derive(struct session *s, const struct command *c, struct attn_explai
     struct attn_observer observer = edits_and_progress(&both, &s->edits, &s->progress);
     e->observer = &observer;
     e->edits = s->edits.list;
+    if (!code && c == &explain_command && !o.layer && !o.head && !o.query && !o.key && !s->cross)
+        code = choose_weight(e, s, err);
     if (!code)
         code = attn_explain(s->model, s->tokens, e, err);
     progress_end(&s->progress);
@@ -158,7 +179,8 @@ static int explain(struct attn_err *err)
 static const char *const formats[] = {"text", "md", "html", "pdf", NULL};
 
 const struct option explained_options[] = {
-    {0, "layer", OPT_TEXT, &o.layer, "N", "the layer, counted from 0, or from the end as in -1 (default: 0)",
+    {0, "layer", OPT_TEXT, &o.layer, "N", "the layer, counted from 0, or from the end as in -1 (default: that of the largest weight on another "
+     "token than the first and the query itself; with any other choice 0)",
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "head", OPT_TEXT, &o.head, "N", "the query head, counted from 0, or with its layer as in L3H0 (default: 0)",
      .flags = OPT_COUNTS | OPT_USUAL},

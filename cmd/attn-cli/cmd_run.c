@@ -208,61 +208,24 @@ static int ablate(struct run *s, struct attn_err *err)
 
 /* ---- the first look ------------------------------------------------------------------------ */
 
-/* Whoever names neither a format nor activations, and looks at a terminal, gets one screen. */
+/* Whoever names neither a format nor activations gets one screen, wherever it goes. */
 static bool is_first_look(void)
 {
-    return !o.format && terminal_is(o.path) && !selection.show && !selection.layer && !selection.head && !o.gradient &&
-           !o.precision.given && !answers();
+    return !o.format && !selection.show && !selection.layer && !selection.head && !o.gradient && !o.precision.given &&
+           !answers();
 }
 
-enum { HINTS = 3 };
-struct hints { struct attn_sink_hint of[HINTS + 1]; char *text[HINTS], brief[HINTS][32]; };
-
-static void free_hints(struct hints *h)
+/* What to go on with, as fits the model and the input. */
+static void make_hints(struct attn_sink_hint list[4], const struct run *s)
 {
-    for (size_t i = 0; i < HINTS; i++)
-        free(h->text[i]);
-}
-
-static int add_hint(struct hints *h, const char *what, const struct command *c, const char *more, struct attn_err *err)
-{
-    size_t n = 0;
-    while (h->of[n].command)
-        n++;
-    char *same = brief_command(c);
-    bool ok = same && attn_asprintf(&h->text[n], "%s%s", same, more) >= 0;
-    free(same);
-    if (!ok) {
-        h->text[n] = NULL;
-        return attn_no_memory(err, NULL, "for a command line");
-    }
-    snprintf(h->brief[n], sizeof h->brief[n], "%s%s", c->name, more);
-    h->of[n] = (struct attn_sink_hint){.what = what, .command = h->text[n], .brief = h->brief[n]};
-    return ATTN_OK;
-}
-
-/* The option of a language other than English, with what follows it. */
-static void name_language(char out[48], const char *code, const char *more)
-{
-    const bool other = code && strcmp(code, "en") != 0;
-    snprintf(out, 48, "%s%.8s%s", other ? " --lang " : "", other ? code : "", more);
-}
-
-/* What fits the model and the input; options that a command does not share with run are left out of its line.  A file
- * has the screen's language only if it is named; what is printed has that of the locale anyway. */
-static int make_hints(struct hints *h, const struct run *s, struct attn_err *err)
-{
-    char explained[48], page[48];
     struct attn_info info;
+    size_t n = 0;
     attn_model_info(s->of.model, &info);
-    name_language(explained, language_of(false), "");
-    name_language(page, language_of(terminal_is(o.path)), "");
-    int code = add_hint(h, "step by step", &explain_command, explained, err);
-    if (!code && !s->of.cross)
-        code = info.L * info.H > 1 ? add_hint(h, "every head", &heads_command, "", err)
-                                   : add_hint(h, "other kinds", &variants_command, "", err);
-    h->of[0].of_head = true;
-    return code ? code : add_hint(h, "as a page", &page_command, page, err);
+    list[n++] = (struct attn_sink_hint){explain_command.name, true};
+    if (!s->of.cross)
+        list[n++] = (struct attn_sink_hint){info.L * info.H > 1 ? heads_command.name : variants_command.name, false};
+    list[n++] = (struct attn_sink_hint){page_command.name, false};
+    list[n] = (struct attn_sink_hint){NULL, false};
 }
 
 /* Tokens are as they were before any edit: in a format without the comparison they say nothing of what edits do. */
@@ -301,16 +264,14 @@ static int show(struct run *s, struct attn_err *err)
         code = differentiate(s, err);
     struct attn_sink_gradient gradient = {.metric = o.gradient, .times = o.times,
                                           .value = s->slopes ? attn_slopes_value(s->slopes) : 0};
-    struct hints hints = {0};
+    struct attn_sink_hint hints[4];
     bool screen = is_first_look() || (o.format && !strcmp(o.format, "screen"));
-    if (screen)
-        o.format = NULL;                /* the hints have other formats */
     if (!code && screen)
-        code = make_hints(&hints, s, err);
-    if (!o.format || !strcmp(o.format, "text") || !strcmp(o.format, "term"))
+        make_hints(hints, s);
+    if (!screen && (!o.format || !strcmp(o.format, "text") || !strcmp(o.format, "term")))
         pager_hold();
     struct output output = {
-        .command = o.page ? o.page : &run_command, .format = screen ? "screen" : o.format, .hints = hints.of, .path = o.path,
+        .command = o.page ? o.page : &run_command, .format = screen ? "screen" : o.format, .hints = screen ? hints : NULL, .path = o.path,
         .precision = (int)o.precision.n, .model = s->of.model,
         .select = s->select, .tokens = s->of.tokens, .tokenizer = s->of.tokenizer, .text = s->of.in.text,
         .len = s->of.in.len, .cross = s->of.cross,
@@ -325,7 +286,6 @@ static int show(struct run *s, struct attn_err *err)
         code = output_write(&output, err);
     if (!code && !answers())
         note_edits(s);
-    free_hints(&hints);
     return code;
 }
 
@@ -481,12 +441,15 @@ const struct command run_command = {
     .section = IN_SENTENCE,
     .summary = "one sentence: print or dump the chosen activations",
     .about = "Turns a sentence into tokens, runs it through the model and shows what was computed on the way: by "
-             "default the attention patterns (who attends to whom; rows sum to 1) and the context vectors.  On a "
-             "terminal that is a first look on one screen, the most informative layer and the main role of each head, "
-             "unless --format, --show, --layer or --head ask for something; more than 4000 numbers there are "
-             "summarised.  Files and pipes get all of them.",
+             "default a first look, at most 40 lines of 80 columns.  It has the attention matrix (who attends to whom; "
+             "rows sum to 1) and the context vectors of the head whose rows look most beyond themselves and the first "
+             "token, that head among those of its layer, the main role of each head, what the last tokens look at, and "
+             "what comes next.  With --show, --layer, --head or a format it prints or writes what is named; --format "
+             "text has every matrix and context vector; more than 4000 numbers on a terminal are summarised.  Several "
+             "texts are written as batch writes them.",
     .examples = (const struct pair[]){
-        {"attn-cli run -s \"Life is short, eat dessert first\"", "patterns and context vectors as text"},
+        {"attn-cli run \"Life is short, eat dessert first\"", "a first look: who looks at whom"},
+        {"attn-cli run \"Life is short\" --format text", "every matrix and context vector"},
         {"attn-cli run -s \"Life is short\" --show dots,scores,pattern --precision 6", "from dot products to weights"},
         {"attn-cli run -m ./gpt2 -s \"Hello there\" --layer 0-2 --head 5 -o heads.npz", "some heads, for NumPy"},
         {"attn-cli run -s \"Life is short\" -o life.png", "the patterns as heat maps; .svg for papers"},
@@ -505,7 +468,9 @@ const struct command run_command = {
          "and without each head, as a table"},
         {"attn-cli run -s \"Lily lost her red ball\" --patch 'L1.resid_post[pos=3]' --from \"Lily lost her big ball\"",
          "one activation taken from a run of another text"},
-        {"echo \"eat dessert first\" | attn-cli run -f - --format json", "for jq"},
+        {"attn-cli run -m tiny \"Lily lost her red ball\" --show L2H3,L5.mlp.out -o ball.npz",
+         "one head, and a part of another layer"},
+        {"echo \"eat dessert first\" | attn-cli run --format json", "for jq"},
         {NULL, NULL}},
     .list_title = "Activations (short names; H heads, T tokens, N layers)",
     .rows = activations,

@@ -144,6 +144,9 @@ bool many_joins(const struct command *c)
     const char *format = many_format(c);
     const struct attn_format *f = attn_format_find(format);
     bool both = !strcmp(format, "text") || !strcmp(format, "json");
+    const char **given = variable(c, "format"), **path = variable(c, "output");
+    if (c->streams && !(given && *given) && !(path && *path))
+        return false;                   /* as it streams without a format */
     return both || (!c->streams && (!f || f->flags & ATTN_FORMAT_TABLE));
 }
 

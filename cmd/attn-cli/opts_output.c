@@ -65,13 +65,6 @@ void wrapping_end(struct wrapping *w)
     free(w->text);
 }
 
-/* 0: a file, or a terminal that does not say */
-static int terminal_lines(bool terminal)
-{
-    struct winsize w;
-    return terminal && !ioctl(pager_out(), TIOCGWINSZ, &w) ? w.ws_row : 0;
-}
-
 bool terminal_colored(bool terminal)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -317,7 +310,7 @@ static int open_sink(struct attn_sink **sink, const struct output *d, const char
         .kind = attention_kind(), .gradient = d->gradient, .hints = d->hints, .ablated = d->ablated,
         .n_ablated = d->n_ablated,
         .threads = (int)common.threads.n, .precision = d->precision, .width = terminal_columns(terminal),
-        .height = terminal_lines(terminal), .limit = terminal ? OUTPUT_NUMBERS : 0,
+        .limit = terminal ? OUTPUT_NUMBERS : 0,
         .color = terminal_colored(terminal), .csv_safe = safe,
         .bf16 = compute_bf16(), .picture = picture_look(terminal), .words = d->words, .live = d->live,
         .lang = language_of(terminal)};

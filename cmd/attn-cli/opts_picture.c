@@ -132,7 +132,8 @@ static int check_taken(const char *option, const char *given, const char *figure
 /* Whether a format uses an option: some kinds of figures are drawn by others than those of all figures. */
 static bool uses(const struct attn_format *f, const struct option *o)
 {
-    return f->flags & o->formats || (o->to == &look.figure && attn_figure_draws(look.figure, f->name));
+    return f->flags & o->formats || (o->to == &look.width && !strcmp(f->name, "screen")) ||
+           (o->to == &look.figure && attn_figure_draws(look.figure, f->name));
 }
 
 /* "png, svg or pdf": what c writes of the formats that use an option; and the ending of one that has one. */

@@ -84,7 +84,7 @@ START_TEST(help_is_short_and_says_what_is_missing)
                    "more=$(\"$A\" help $c | sed -n 's/^For \\([0-9]*\\) more options.*help '$c' --all$/\\1/p'); "
                    "test $short -ge 9 -a $short -le 17 && test $((short + more)) = $(\"$A\" help $c --all | " COUNT
                    "); done", "");
-    expect_same("\"$A\" help run --all | " COUNT, "\"$A\" help --man | sed -n '/^.SS run/,/^.SS batch/p' | "
+    expect_same("\"$A\" help run --all | " COUNT, "\"$A\" help --man | sed -n '/^.SS run/,/^.SS page/p' | "
                 "grep -cE '^.fB.*-.-[a-z]'");
     expect_same("\"$A\" help run --all | grep -A1 '^Edits ('", "\"$A\" help run --all | grep -A1 'PLACE = VALUE, '");
     expect_same("\"$A\" help merge", "\"$A\" help merge --all");

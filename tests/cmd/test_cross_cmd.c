@@ -403,7 +403,7 @@ START_TEST(explain_tells_the_two_texts_apart)
            "There is no mask: every token may look at every token of the other text");
     expect("$A explain -s 'Life is short' --cross 'eat dessert first' --query is --key first", 0,
            "weight = 0.1560 / 1.7275 = 0.0903");
-    expect("$A run -s 'Life is short' --cross 'eat dessert first'", 0, "is      0.3308   0.5789   0.0903\n");
+    expect("$A run -s 'Life is short' --cross 'eat dessert first' --format text", 0, "is      0.3308   0.5789   0.0903\n");
     expect("$A explain -m tests/golden/checkpoints/llama-f --ids 3,1,2 --cross-ids 9,8,7,6,5 --layer 1 --head 2 "
            "--query 0 --key 4", 0,
            "attends to id 5 (token 4 of the other text)");

@@ -86,7 +86,7 @@ static const char *const named[][2] = {
     {"run " RED " --layer 3 --format term", "attention pattern (rows: queries"},
     {"run " RED " --show tokens --ablate L0H0,L1H1",
      "\n\nedit: L0H0 = 0\nedit: L1H1 = 0\n\nlikeliest next tokens, before the edits\n"},
-    {"run " RED " --ablate L0H0 --format screen", "\n\nedit: L0H0 = 0\n\nnext, before the edits"},
+    {"run " RED " --ablate L0H0 --format screen", "\nedit: L0H0 = 0\nnext, before the edits"},
     {"score " RED " --ablate L0H0,L1H1",
      "\n\nedit: L0H0 = 0\nedit: L1H1 = 0\n\nlikeliest next tokens, before the edits\n"},
     {"heads " RED " --ablate L0H0 --format term", "share of the attention, edited: L0H0 = 0 (rows: layers"},

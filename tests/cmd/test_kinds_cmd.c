@@ -28,7 +28,7 @@ END_TEST
 
 START_TEST(titles_and_documents_tell)
 {
-    expect(RUN "--attention window:2 --scale 0.5 --dropout 0.25 --seed 9", 0,
+    expect(RUN "--attention window:2 --scale 0.5 --dropout 0.25 --seed 9 --format text", 0,
            "layer 0, head 0: attention pattern, window:2, scale 0.5, dropout 0.25 (seed 9) (rows: queries, "
            "columns: keys)\n");
     expect(RUN "--dropout 0.25 --show context", 0, "layer 0: context vectors, dropout 0.25 (seed 0)\n");
@@ -154,12 +154,12 @@ END_TEST
 
 START_TEST(explaining_tells_what_the_scale_does)
 {
-    expect("\"$A\" explain " LIFE "--scale none", 0, "  scale             times  largest weight  entropy\n"
+    expect("\"$A\" explain " LIFE "--layer 0 --scale none", 0, "  scale             times  largest weight  entropy\n"
            "  of this run      1.0000          0.3580   1.4487\n  sqrt: 1/√d_head  0.7071          0.3102   1.5722\n");
-    expect("\"$A\" explain " LIFE, 0,
+    expect("\"$A\" explain " LIFE "--layer 0", 0,
            "  of this run  0.7071          0.3102   1.5722\n  none         1.0000          0.3580   1.4487\n");
-    expect("\"$A\" explain " LIFE "--scale 0", 0, "  of this run      0.0000          0.1667   1.7918\n");
-    expect("\"$A\" explain " LIFE "--attention causal-renorm 2>&1 >/dev/null", 0, "no weight is more than");
+    expect("\"$A\" explain " LIFE "--layer 0 --scale 0", 0, "  of this run      0.0000          0.1667   1.7918\n");
+    expect("\"$A\" explain " LIFE "--layer 0 --attention causal-renorm 2>&1 >/dev/null", 0, "no weight is more than");
 }
 END_TEST
 

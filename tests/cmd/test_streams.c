@@ -346,7 +346,7 @@ START_TEST(dots_that_overflow_end_with_a_note)
            "\"$A\" batch -m $D/m -f $D/two.ndjson --patch v --over layer --metric loss 2>&1 >/dev/null", 0,
            "in 2 records: 'run' names the first row of each");
     expect_exactly("\"$A\" run -q -m $D/m -s Life 2>&1 >/dev/null; \"$A\" run -s Life 2>&1 >/dev/null", "");
-    expect("\"$A\" run -q -m $D/m -s Life", 0, "likeliest next tokens\nnone: the logit of token 0 is nan");
+    expect("\"$A\" run -q -m $D/m -s Life --format text", 0, "likeliest next tokens\nnone: the logit of token 0 is nan");
     expect("\"$A\" run -q -m $D/m -s Life --format html", 0, "\"next\":[],\"noNext\":\"the logit of token 0 is nan");
     expect("\"$A\" batch -q -m $D/m -f $D/in --format summary", 0, "\n0,1,,3,nan,,,,");
 }

@@ -118,7 +118,7 @@ END_TEST
 
 static const struct { const char *command, *says; } unused[] = {
     {"run -m life -s Life --figure grid",
-     "--figure: only --format png, svg or pdf uses it, not text: give a path that ends in .png, as in -o figure.png"},
+     "--figure: only --format png, svg or pdf uses it, not screen: give a path that ends in .png, as in -o figure.png"},
     {"run -m life -s Life --figure lines --format term", "--figure: only --format png, svg or pdf uses it, not term"},
     {"run -m life -s Life --query Life -o $D/x.png",
      "--query: a figure of kind heatmap does not use it: add --figure lines or --figure words"},
@@ -136,8 +136,8 @@ END_TEST
 /* Scripts say for all formats how figures look: a note, and what is written is the same. */
 static const struct { const char *command, *looks, *says; } passed[] = {
     {"run -m life -s Life --format json", "--hide-first",
-     "--hide-first: only --format screen, term, png, svg, pdf or html uses it, not json"},
-    {"run -m life -s Life --format html", "--width 85mm", "--width: only --format png, svg or pdf uses it, not html"},
+     "--hide-first: only --format term, png, svg, pdf or html uses it, not json"},
+    {"run -m life -s Life --format html", "--width 85mm", "--width: only --format screen, png, svg or pdf uses it, not html"},
     {"heads -m tiny --repeat 8", "--palette ink",
      "--palette: only --format term, png, svg, pdf or html uses it, not text"},
     {"generate -m tiny -s Lily -n 1", "--cell 3", "--cell: only --format "},

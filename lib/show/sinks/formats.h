@@ -19,7 +19,7 @@ enum {
  * NULL: a batch alone writes it. */
 #define ATTN_FORMATS(ROW) \
     ROW("text", NULL, NULL, NULL, RUN | COMPARE | TABLE | ABLATED | TENSOR, &attn_text_methods) \
-    ROW("screen", NULL, "the first look, on one screen", NULL, RUN | COMPARE | COLOR | SAYS, &attn_screen_methods) \
+    ROW("screen", NULL, "the first look, on one screen", NULL, RUN | COMPARE | SAYS, &attn_screen_methods) \
     ROW("json", ".json", NULL, NULL, RUN | DIGEST | COMPARE | TABLE | ABLATED | TENSOR, &attn_json_methods) \
     ROW("ndjson", NULL, "one JSON document per line", NULL, LINES | DIGEST | TABLE | ABLATED, &attn_ndjson_methods) \
     ROW("csv", ".csv", "one file per matrix", NULL, RUN | APART | MANY | DIGEST | TABLE | ABLATED | TENSOR, \

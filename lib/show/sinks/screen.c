@@ -1,8 +1,4 @@
-/* screen.c - the first look at a run, on one screen: its tokens, the patterns of the most informative layer, what each
- * head does, context vectors or, where they are wider than a line, what each token looks at, what comes next, and
- * commands to go on with.
- *
- * Of a long text only the last rows and keys are kept, as many as all parts leave room for. */
+/* screen.c - the first look at a run: what is kept of it while it passes. */
 #include "sinks/screen.h"
 
 #include <math.h>
@@ -11,12 +7,18 @@
 
 #include "base/err.h"
 #include "base/size.h"
-#include "text/label.h"
 #include "trace/slice.h"
 
-enum { WIDTH = 80, GAP = 2, ROWS_LEAST = 3, HEADS_LEAST = 4, HEADS_MOST = 8 };        /* lines of patterns, of heads */
+/* ---- which rows -------------------------------------------------------------------------- */
 
-/* ---- how much fits ----------------------------------------------------------------------- */
+/* All of a short text, else the first and the last three. */
+static size_t choose(size_t at[ATTN_SCREEN_ROWS], size_t n)
+{
+    size_t kept = n <= ATTN_SCREEN_ROWS ? n : ATTN_SCREEN_KEPT;
+    for (size_t i = 0; i < kept; i++)
+        at[i] = n <= ATTN_SCREEN_ROWS || i < ATTN_SCREEN_KEPT / 2 ? i : n - ATTN_SCREEN_KEPT + i;
+    return kept;
+}
 
 static size_t count_heads(const struct attn_sink_job *job)
 {
@@ -28,96 +30,6 @@ static size_t count_heads(const struct attn_sink_job *job)
     return n;
 }
 
-size_t attn_screen_heads_across(const struct attn_screen *s)
-{
-    return larger(s->width / ATTN_SCREEN_HEAD, 1);
-}
-
-static size_t token_lines(const struct attn_screen *s, const struct attn_tokens *t)
-{
-    size_t columns = strlen(ATTN_SCREEN_TOKENS);
-    for (size_t i = 0; i < t->n && columns <= s->width; i++)
-        columns += 1 + attn_label_token(&t->tok[i], ATTN_SCREEN_LABEL).columns;
-    return columns <= s->width ? 1 : ATTN_SCREEN_TOKEN_LINES;
-}
-
-static bool is_low(const struct attn_screen *s) { return s->lines < ATTN_SCREEN_LINES; }
-
-/* The lines of headings, blank lines and all parts but the rows. */
-static size_t taken_lines(const struct attn_screen *s)
-{
-    enum { TITLE = 1, OVER_PATTERNS = 3, OVER_HEADS = 2, OVER_VECTORS = 2, NEXT = 2, OVER_HINTS = 1, ADDED = 22 };
-    const struct attn_sink_job *job = s->job;
-    size_t beside = larger(s->width, ATTN_SCREEN_HINT + 2) - ATTN_SCREEN_HINT - 1;
-    size_t taken = TITLE + token_lines(s, job->tokens) + OVER_PATTERNS + (s->contexts ? OVER_VECTORS : 0);
-    taken += job->cross ? token_lines(s, job->cross) : OVER_HEADS + s->head_lines;
-    taken += s->names + job->joined + (job->model->L > 1);      /* the last: why this layer */
-    if (attn_edits_count(job->edits))
-        taken += attn_edits_count(job->edits) + 1;
-    if (job->model->unembed)
-        taken += NEXT + (job->compare ? 1 : 0);
-    for (const struct attn_sink_hint *h = job->hints; h && h < job->hints + s->hints; h++) {
-        size_t wide = strlen(h->command) + (h->of_head ? ADDED : 0);
-        taken += (h == job->hints ? OVER_HINTS : 0) + 1 + wide / beside;
-        /* it is broken before options, so that its lines are not full */
-        taken += is_low(s) && wide > beside;
-    }
-    return taken;
-}
-
-size_t attn_screen_room(const struct attn_screen *s)
-{
-    return s->lines - smaller(taken_lines(s), s->lines - ROWS_LEAST);
-}
-
-static size_t count_hints(const struct attn_sink_job *job)
-{
-    size_t n = 0;
-    while (job->hints && job->hints[n].command)
-        n++;
-    return n;
-}
-
-/* Whether rows of patterns would be left out; a low terminal needs no more than one of context vectors beside them. */
-static bool is_crowded(const struct attn_screen *s, size_t rows)
-{
-    return is_low(s) ? taken_lines(s) + rows + s->contexts > s->lines : attn_screen_room(s) / 2 < rows;
-}
-
-/* What gives up lines for rows of patterns: heads, on a low terminal also commands and context vectors. */
-static void make_room(struct attn_screen *s, size_t rows)
-{
-    s->contexts = true;
-    s->hints = count_hints(s->job);
-    s->head_lines = s->job->cross ? 0 : smaller(parts_of(count_heads(s->job), attn_screen_heads_across(s)), HEADS_MOST);
-    while (s->head_lines > (is_low(s) ? 1 : HEADS_LEAST) && is_crowded(s, rows))
-        s->head_lines--;
-    while (is_low(s) && s->hints && is_crowded(s, rows))
-        s->hints--;
-    s->names = !s->hints && count_hints(s->job) && s->job->hints->brief && s->lines >= ATTN_SCREEN_NAMES &&
-               taken_lines(s) + ROWS_LEAST < s->lines;
-    s->contexts = !is_low(s) || !is_crowded(s, rows);
-}
-
-static void choose_rows(struct attn_screen *s)
-{
-    size_t left = ATTN_SCREEN_LABEL + GAP;
-    const struct attn_tokens *t = s->job->tokens, *k = attn_sink_keys(s->job);
-    s->lines = s->job->height > 0 ? larger((size_t)s->job->height - 1, ATTN_SCREEN_LEAST) : ATTN_SCREEN_LINES;
-    s->lines = smaller(s->lines, ATTN_SCREEN_LINES);    /* a shell's next prompt takes the other line */
-    make_room(s, t->n);
-    size_t most = is_low(s) ? attn_screen_room(s) - s->contexts : attn_screen_room(s) / 2;
-    s->rows = smaller(t->n, most);
-    s->cols = smaller(k->n, smaller(larger(most, 1), larger(s->width > left ? s->width - left : 1, 1)));
-    if (!s->job->cross)
-        s->rows = s->cols = smaller(s->rows, s->cols);
-    s->vectors = s->contexts ? smaller(s->rows, attn_screen_room(s) - s->rows) : 0;
-    s->row0 = t->n - s->rows;
-    s->col0 = k->n - s->cols;
-    s->queries = (struct attn_tokens){s->rows, t->tok + s->row0};
-    s->keys = (struct attn_tokens){s->cols, k->tok + s->col0};
-}
-
 /* ---- what is kept ------------------------------------------------------------------------ */
 
 static void screen_close(void *self)
@@ -127,10 +39,10 @@ static void screen_close(void *self)
         return;
     attn_out_close(s->out);
     attn_scores_free(s->scores);
-    attn_album_free(&s->album);
-    free(s->vector);
-    free(s->target);
-    free(s->known);
+    attn_away_free(&s->away);
+    free(s->weight);
+    free(s->context);
+    free(s->there);
     free(s->ids);
     free(s->head);
     free(s);
@@ -149,16 +61,14 @@ static int start_scores(struct attn_screen *s, struct attn_err *err)
 
 static int make(struct attn_screen *s, struct attn_err *err)
 {
-    size_t L = s->job->model->L;
-    s->album = (struct attn_album){.queries = &s->queries, .keys = &s->keys, .H = s->job->model->H,
-                                   .Hkv = s->job->model->Hkv};
-    s->vector = calloc(L * s->rows + 1, sizeof *s->vector);
-    s->target = calloc(s->rows + 1, sizeof *s->target);
-    s->known = calloc(L + 1, sizeof *s->known);
+    size_t all = s->job->model->L * s->H;
+    s->weight = calloc(all * s->rows * s->keys + 1, sizeof *s->weight);
+    s->context = calloc(all * s->rows * ATTN_SCREEN_NUMBERS + 1, sizeof *s->context);
+    s->there = calloc(all + 1, sizeof *s->there);
     s->head = calloc(count_heads(s->job) + 1, sizeof *s->head);
-    if (!s->vector || !s->target || !s->known || !s->head)
-        return attn_no_memory(err, NULL, "for %zu layers", L);
-    int rc = attn_look_make(&s->look, &s->job->picture, err);
+    if (!s->weight || !s->context || !s->there || !s->head)
+        return attn_no_memory(err, NULL, "for %zu heads", all);
+    int rc = attn_away_new(&s->away, s->job->model->L, s->H, err);
     if (!rc && !s->job->cross)
         rc = start_scores(s, err);
     return rc ? rc : attn_out_open(&s->out, s->job->path, err);
@@ -175,9 +85,12 @@ static int screen_open(void **self, const struct attn_format *f, const struct at
     if (!s)
         return attn_no_memory(err, NULL, "for a screen");
     s->job = job;
+    s->H = job->model->H;
+    s->dv = job->model->dv;
     s->entropy = attn_head_score_find("entropy");
-    s->width = job->width ? (size_t)job->width : WIDTH;
-    choose_rows(s);
+    s->width = job->picture.width > 0 ? (size_t)job->picture.width : ATTN_SCREEN_WIDTH;
+    s->rows = choose(s->row, job->tokens->n);
+    s->keys = choose(s->key, attn_sink_keys(job)->n);
     int rc = make(s, err);
     if (rc)
         screen_close(s);
@@ -191,55 +104,48 @@ static unsigned screen_wants(void *self, int act, int layer)
     const struct attn_screen *s = self;
     if (act == ATTN_ACT_LOGITS)
         return s->job->model->unembed ? ATTN_WATCH | ATTN_LAST : 0;
-    return act == ATTN_ACT_PATTERN || act == ATTN_ACT_CONTEXT ? attn_slice_wants(s->job->select, act, layer, false) : 0;
-}
-
-static int begin_sheet(struct attn_screen *s, const struct attn_slice *p, struct attn_err *err)
-{
-    struct attn_sheet sheet = {.kind = "attn.pattern", .title = "", .axes = "", .layer = p->of->layer, .n = p->matrices,
-                               .rows = s->rows, .cols = s->cols, .heads = p->kept, .keys = true};
-    return attn_album_add(&s->album, &sheet, &s->sheet, err);
+    if (act != ATTN_ACT_PATTERN && act != ATTN_ACT_CONTEXT)
+        return 0;
+    return attn_select_wants(s->job->select, ATTN_ACT_PATTERN, layer) ? ATTN_WATCH | ATTN_DERIVE : 0;
 }
 
 /* Of all keys, also those that are not kept.  Itself and the first, where attention gathers that means nothing, do not
  * count; another text has neither. */
-static void find_target(struct attn_screen *s, const struct attn_slice *p, size_t row)
+static void find_target(struct attn_screen *s, const struct attn_slice *p, size_t i)
 {
-    struct attn_screen_target *t = &s->target[p->row0 + row - s->row0];
-    const float *weight = attn_slice_row(p, row);
-    for (size_t k = 0; k < p->cols; k++)
-        if (weight[k] > t->weight && (s->job->cross || (k && k != p->row0 + row)))
+    const size_t row = p->row0 + i, first = s->job->tokens->n - smaller(s->job->tokens->n, ATTN_SCREEN_LOOKS);
+    const float *weight = attn_slice_row(p, i);
+    for (size_t k = 0; k < p->cols && row >= first; k++) {
+        struct attn_screen_target *t = &s->target[row - first];
+        if (weight[k] > t->weight && (s->job->cross || (k && k != row)))
             *t = (struct attn_screen_target){weight[k], k, {(size_t)p->of->layer, (size_t)p->head}};
-}
-
-static int keep_pattern(struct attn_screen *s, const struct attn_slice *p, struct attn_err *err)
-{
-    int rc = attn_slice_opens(p) ? begin_sheet(s, p, err) : ATTN_OK;
-    if (rc)
-        return rc;
-    for (size_t i = 0; i < p->rows; i++)
-        if (p->row0 + i >= s->row0)
-            find_target(s, p, i);
-    for (size_t i = 0; i < p->rows; i++)
-        if (p->row0 + i >= s->row0)
-            memcpy(s->sheet + (p->nth * s->rows + p->row0 + i - s->row0) * s->cols, attn_slice_row(p, i) + s->col0,
-                   s->cols * sizeof *s->sheet);
-    return ATTN_OK;
-}
-
-static void keep_context(struct attn_screen *s, const struct attn_slice *p)
-{
-    s->columns = p->cols;
-    s->known[p->of->layer] = true;
-    for (size_t i = 0; i < p->rows; i++) {
-        if (p->row0 + i < s->row0)
-            continue;
-        struct attn_screen_vector *v = &s->vector[(size_t)p->of->layer * s->rows + p->row0 + i - s->row0];
-        const float *x = attn_slice_row(p, i);
-        for (size_t j = 0; j < p->cols; j++)
-            v->squares += (double)x[j] * (double)x[j];
-        memcpy(v->first, x, smaller(p->cols, ATTN_SCREEN_FIRST) * sizeof *x);
     }
+}
+
+static void keep_pattern(struct attn_screen *s, const struct attn_slice *p)
+{
+    const size_t layer = (size_t)p->of->layer, head = (size_t)p->head;
+    float *kept = attn_screen_weights(s, layer, head);
+    s->there[layer * s->H + head] = true;
+    for (size_t i = 0; i < p->rows; i++) {
+        const float *weight = attn_slice_row(p, i);
+        find_target(s, p, i);
+        if (!s->job->cross)
+            attn_away_add(&s->away, layer, head, p->row0 + i, weight, p->cols);
+        for (size_t r = 0; r < s->rows; r++)
+            for (size_t k = 0; k < s->keys && s->row[r] == p->row0 + i; k++)
+                kept[r * s->keys + k] = weight[s->key[k]];
+    }
+}
+
+static void keep_context(struct attn_screen *s, const struct attn_probe *p)
+{
+    const size_t n = smaller(s->dv, ATTN_SCREEN_NUMBERS);
+    for (size_t i = 0; i < p->rows; i++)
+        for (size_t r = 0; r < s->rows; r++)
+            for (size_t h = 0; h < s->H && s->row[r] == p->row0 + i; h++)
+                memcpy(s->context + (((size_t)p->layer * s->H + h) * s->rows + r) * ATTN_SCREEN_NUMBERS,
+                       p->data + i * p->ld + h * s->dv, n * sizeof *s->context);
 }
 
 static int screen_watch(void *self, const struct attn_probe *probe, struct attn_err *err)
@@ -251,14 +157,14 @@ static int screen_watch(void *self, const struct attn_probe *probe, struct attn_
         s->predicts |= attn_next_find(&s->next, probe);
         return ATTN_OK;
     }
-    if (probe->act == ATTN_ACT_PATTERN && s->scores && !s->job->rows)
-        rc = attn_scores_watch(s->scores, probe, err);
-    for (size_t at = 0; !rc && attn_slice_next(&p, s->job->select, probe, &at);) {
-        if (probe->act == ATTN_ACT_PATTERN)
-            rc = keep_pattern(s, &p, err);
-        else
-            keep_context(s, &p);
+    if (probe->act == ATTN_ACT_CONTEXT) {
+        keep_context(s, probe);
+        return ATTN_OK;
     }
+    if (s->scores && !s->job->rows)
+        rc = attn_scores_watch(s->scores, probe, err);
+    for (size_t at = 0; !rc && attn_slice_next(&p, s->job->select, probe, &at);)
+        keep_pattern(s, &p);
     return rc;
 }
 
@@ -269,7 +175,7 @@ static int screen_pieces(void *self, const struct attn_probe *probe, struct attn
     return probe->act == ATTN_ACT_PATTERN && s->scores ? attn_scores_watch(s->scores, probe, err) : ATTN_OK;
 }
 
-/* ---- what heads do ----------------------------------------------------------------------- */
+/* ---- the end ---------------------------------------------------------------------------- */
 
 /* Heads without a number, as in a text of one token, are left out. */
 static void rank_heads(struct attn_screen *s)
@@ -282,13 +188,9 @@ static void rank_heads(struct attn_screen *s)
     qsort(s->head, s->heads, sizeof *s->head, attn_head_scored_order);
 }
 
-/* ---- the end ---------------------------------------------------------------------------- */
-
 static int screen_finish(void *self, struct attn_err *err)
 {
     struct attn_screen *s = self;
-    if (!s->album.n)
-        return attn_fail(err, ATTN_EUSAGE, "a screen shows a run, and there was none");
     rank_heads(s);
     int rc = attn_screen_print(s, err);
     return rc ? rc : attn_out_commit(s->out, err);

@@ -1,45 +1,39 @@
-/* screen.h - the first look at a run: what screen.c keeps of it, and screen_print.c prints. */
+/* screen.h - the first look at a run: what screen.c keeps of it, and screen_print.c prints.
+ *
+ * It is laid out for 80 columns and at most 40 lines wherever it goes, so that a terminal, a pipe and a file get the same
+ * but for colours.  Its last 23 lines, which a terminal of 24 still shows, are of all heads; above them stand the numbers
+ * of one, that whose rows look most beyond themselves and the first token (ask/away.h). */
 #ifndef ATTN_SINKS_SCREEN_H
 #define ATTN_SINKS_SCREEN_H
 
+#include "ask/away.h"
 #include "ask/scores.h"
-#include "picture/look.h"
 #include "sinks/print.h"
 
 enum {
-    ATTN_SCREEN_LINES = 45,             /* of all parts together, at most */
-    ATTN_SCREEN_LEAST = 10,             /* of a terminal that has fewer lines, it takes so many */
-    ATTN_SCREEN_NAMES = 20,             /* one with fewer has no line for the names of commands */
-    ATTN_SCREEN_TOKEN_LINES = 2,        /* at most */
-    ATTN_SCREEN_LABEL = 16,             /* columns of a token, at most */
-    ATTN_SCREEN_HEAD = 38,              /* columns: "L10H12  punctuation 0.45, entropy 0.73" */
-    ATTN_SCREEN_HINT = 14,              /* columns before a command */
-    ATTN_SCREEN_OF_HEAD = 64,           /* bytes of " --layer 10 --head 12" */
-    ATTN_SCREEN_FIRST = 32              /* numbers of a context vector that are kept */
+    ATTN_SCREEN_WIDTH = 80,
+    ATTN_SCREEN_LINES = 40,             /* at most */
+    ATTN_SCREEN_ROWS = 7,               /* of a matrix: a longer text shows its corners, with a line between them */
+    ATTN_SCREEN_KEPT = 6,               /* rows that are kept of such a text: the first and the last three */
+    ATTN_SCREEN_NUMBERS = 6,            /* of a context vector */
+    ATTN_SCREEN_LOOKS = 3,              /* last tokens, and what they look at */
+    ATTN_SCREEN_ROLES = 2,              /* lines for what heads do */
+    ATTN_SCREEN_LABEL = 16              /* columns of a token, at most */
 };
-#define ATTN_SCREEN_TOKENS "tokens "
 
-struct attn_screen_vector { double squares; float first[ATTN_SCREEN_FIRST]; };
 /* Whom a token looks at most; weight 0: nobody. */
 struct attn_screen_target { float weight; size_t key; struct attn_head_place at; };
 
 struct attn_screen {
     const struct attn_sink_job *job;
     struct attn_out *out;
-    struct attn_look look;
-    size_t width, row0, rows, col0, cols;       /* which rows and keys are kept */
-    size_t lines;                       /* of all parts together */
-    size_t head_lines;                  /* for what heads do */
-    size_t hints;                       /* commands that are shown */
-    bool names;                         /* in their place, where none has room: their names in one line */
-    bool contexts; size_t vectors;      /* whether context vectors are shown, or what tokens look at in place of those
-                                         * that are too wide, and of how many rows, the last ones */
-    struct attn_tokens queries, keys;   /* of these */
-    struct attn_album album;            /* a sheet for each layer */
-    float *sheet;                       /* the numbers of the current one */
-    struct attn_screen_vector *vector; size_t columns;  /* [L, rows]; of a context vector */
-    struct attn_screen_target *target;  /* [rows] */
-    bool *known;                        /* [L]: the layer's context vectors are there */
+    size_t width, H, dv;
+    size_t row[ATTN_SCREEN_ROWS], rows, key[ATTN_SCREEN_ROWS], keys;    /* which are kept */
+    float *weight;                      /* [L, H, rows, keys] */
+    float *context;                     /* [L, H, rows, NUMBERS], the first of each head's */
+    bool *there;                        /* [L * H]: the head was seen */
+    struct attn_away away;
+    struct attn_screen_target target[ATTN_SCREEN_LOOKS];
     int32_t *ids;
     struct attn_scores *scores;         /* NULL: keys are of another text, and heads are not ranked */
     const struct attn_head_score *entropy;      /* which is shown of all heads */
@@ -48,25 +42,10 @@ struct attn_screen {
     bool predicts;
 };
 
-/* ---- screen.c ---- */
-
-size_t attn_screen_heads_across(const struct attn_screen *s);
-size_t attn_screen_room(const struct attn_screen *s);   /* lines for the rows of patterns and of context vectors */
-
-/* A text in the language of the screen. */
-__attribute__((format_arg(2))) static inline const char *tr(const struct attn_screen *s, const char *english)
+static inline float *attn_screen_weights(const struct attn_screen *s, size_t layer, size_t head)
 {
-    return attn_tr(s->job->language, english);
+    return s->weight + (layer * s->H + head) * s->rows * s->keys;
 }
-
-/* ---- screen_rows.c ---- */
-
-size_t attn_screen_widest(const struct attn_tokens *t);         /* columns of the widest label */
-void attn_screen_heading(struct attn_screen *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Context vectors of a layer, or what each token looks at in any. */
-void attn_screen_rows(struct attn_screen *s, int layer);
-
-/* ---- screen_print.c ---- */
 
 int attn_screen_print(struct attn_screen *s, struct attn_err *err);
 

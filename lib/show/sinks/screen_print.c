@@ -1,29 +1,50 @@
-/* screen_print.c - prints the first look at a run.
- *
- * Patterns are printed as numbers where all of them fit, else those of one layer are drawn: the layer of the head with
- * the clearest role, as the command heads ranks them. */
+/* screen_print.c - prints the first look at a run: model and tokens, the numbers of the head that tells most, and then
+ * what a screen of 24 lines holds: it among the heads of its layer, what heads do, what tokens look at, what comes next. */
 #include "sinks/screen.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
 #include "base/format.h"
 #include "base/size.h"
-#include "sinks/hide.h"
 #include "text/label.h"
 
-enum {
-    GAP = 2,
-    DRAWN = 64                          /* most heads beside each other */
-};
+enum { GAP = 2, NUMBER = 8, CELL = 2, HEAD = 38, LINES_OF_TOKENS = 2, EDITS = 2 };
 
-static size_t width_of(const char *text)
+/* What is shown of all: a head, and why; and for how much there is room. */
+struct shown { size_t layer, head; double away; bool tells; size_t looks, roles; bool apart; };
+
+/* A text in the language of the screen. */
+__attribute__((format_arg(2))) static const char *tr(const struct attn_screen *s, const char *english)
 {
-    return attn_utf8_width(text, strlen(text));
+    return attn_tr(s->job->language, english);
+}
+
+static size_t width_of(const char *text) { return attn_utf8_width(text, strlen(text)); }
+
+static void print_bold(struct attn_screen *s, const char *text)
+{
+    attn_paint(s->out, s->job->color, ATTN_BOLD);
+    attn_out_str(s->out, text);
+    attn_paint(s->out, s->job->color, ATTN_PLAIN);
+}
+
+/* A line that heads others, or says something of them; no wider than the screen. */
+__attribute__((format(printf, 3, 4)))
+static void print_line(struct attn_screen *s, enum attn_paint paint, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    attn_vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    struct attn_label l = attn_label_line(text, strlen(text), s->width);
+    attn_paint(s->out, s->job->color, paint);
+    attn_out_str(s->out, l.text);
+    attn_paint(s->out, s->job->color, ATTN_PLAIN);
+    attn_out_char(s->out, '\n');
 }
 
 /* What is said of the kind of attention; options in it stay as they are typed. */
@@ -36,34 +57,23 @@ static const char *note(const struct attn_screen *s, char buf[128])
     return buf;
 }
 
-/* A line that explains. */
-static void print_dim(struct attn_screen *s, const char *text)
-{
-    struct attn_label l = attn_label_line(text, strlen(text), s->width);
-    attn_paint(s->out, s->job->color, ATTN_DIM);
-    attn_out_str(s->out, l.text);
-    attn_paint(s->out, s->job->color, ATTN_PLAIN);
-    attn_out_char(s->out, '\n');
-}
-
 /* ---- the model and the tokens ------------------------------------------------------------ */
 
-/* "tokens  Life is short …", in at most ATTN_SCREEN_TOKEN_LINES lines. */
+/* "tokens  Life is short …", in at most two lines. */
 static void print_tokens(struct attn_screen *s, const char *heading, const struct attn_tokens *t)
 {
-    size_t at = strlen(ATTN_SCREEN_TOKENS), lines = 1, i = 0;
-    attn_paint(s->out, s->job->color, ATTN_BOLD);
-    attn_out_str(s->out, heading);
-    attn_paint(s->out, s->job->color, ATTN_PLAIN);
+    const size_t left = width_of(tr(s, "tokens")) + 1;
+    size_t at = left, lines = 1, i = 0;
+    print_bold(s, heading);
     attn_label_pad(s->out, at - smaller(at, width_of(heading)));
     for (; i < t->n; i++) {
         struct attn_label l = attn_label_token(&t->tok[i], ATTN_SCREEN_LABEL);
-        size_t reserve = lines == ATTN_SCREEN_TOKEN_LINES ? 16 : 0;        /* for "… 1000 more" */
+        size_t reserve = lines == LINES_OF_TOKENS ? 16 : 0;        /* for "… 1000 more" */
         if (at + 1 + l.columns + reserve > s->width) {
-            if (lines++ == ATTN_SCREEN_TOKEN_LINES)
+            if (lines++ == LINES_OF_TOKENS)
                 break;
             attn_out_char(s->out, '\n');
-            attn_label_pad(s->out, at = strlen(ATTN_SCREEN_TOKENS));
+            attn_label_pad(s->out, at = left);
         }
         attn_out_char(s->out, ' ');
         attn_out_str(s->out, l.text);
@@ -74,21 +84,19 @@ static void print_tokens(struct attn_screen *s, const char *heading, const struc
     attn_out_char(s->out, '\n');
 }
 
-/* ": 6 layers of 4 heads, 24 tokens, the last 12 shown" */
+/* ": 6 layers of 4 heads, 24 tokens" */
 static void describe(char text[256], const struct attn_screen *s)
 {
     enum { PART = 48 };
     const struct attn_info *m = s->job->model;
     const size_t words = s->job->tokens->n, pieces = s->job->pieces->n;
-    char layers[PART], heads[PART], tokens[PART], of[PART] = "", part[PART] = "";
+    char layers[PART], heads[PART], tokens[PART], of[PART] = "";
     snprintf(layers, PART, m->L == 1 ? tr(s, "%zu layer") : tr(s, "%zu layers"), m->L);
     snprintf(heads, PART, m->H == 1 ? tr(s, "%zu head") : tr(s, "%zu heads"), m->H);
     snprintf(tokens, PART, pieces == 1 ? tr(s, "%zu token") : tr(s, "%zu tokens"), pieces);
     if (s->job->rows)
         snprintf(of, PART, words == 1 ? tr(s, "%zu word of ") : tr(s, "%zu words of "), words);
-    if (s->row0)
-        snprintf(part, PART, tr(s, ", the last %zu shown"), s->rows);
-    snprintf(text, 256, tr(s, ": %s of %s, %s%s%s"), layers, heads, of, tokens, part);
+    snprintf(text, 256, tr(s, ": %s of %s, %s%s"), layers, heads, of, tokens);
 }
 
 /* A space is explained where its sign first appears, if there is room. */
@@ -98,143 +106,173 @@ static void print_model(struct attn_screen *s)
     char text[256];
     describe(text, s);
     bool room = width_of(name) + width_of(text) + width_of(sign) <= s->width;
-    attn_paint(s->out, s->job->color, ATTN_BOLD);
-    attn_out_str(s->out, name);
-    attn_paint(s->out, s->job->color, ATTN_PLAIN);
+    print_bold(s, name);
     attn_out_printf(s->out, "%s%s\n", text, room && attn_label_has_dots(s->job->tokens) ? sign : "");
     if (s->job->joined)
-        print_dim(s, tr(s, "characters that were split into tokens are joined; --format text has the tokens"));
+        print_line(s, ATTN_DIM, "%s", tr(s, "characters that were split into tokens are joined; --format text has the "
+                                            "tokens"));
 }
 
-/* ---- patterns ---------------------------------------------------------------------------- */
+/* ---- the numbers of a head --------------------------------------------------------------- */
 
-/* Whether a head has a role: the first one has the clearest. */
-static bool any_role(const struct attn_screen *s)
+/* Whether tokens between the first and the last three are left out. */
+static bool is_cut(size_t kept, size_t all) { return kept < all; }
+
+static size_t widest(const struct attn_screen *s)
 {
-    return s->heads && s->head[0].role;
+    size_t columns = 1;
+    for (size_t i = 0; i < s->rows; i++)
+        columns = larger(columns, attn_label_token(&s->job->tokens->tok[s->row[i]], ATTN_SCREEN_LABEL).columns);
+    return columns;
 }
 
-/* The sheet of the layer whose head has the clearest role; without one, that of the last layer. */
-static const struct attn_sheet *telling_sheet(const struct attn_screen *s)
+static void print_row_label(struct attn_screen *s, size_t token, size_t columns)
 {
-    for (size_t i = 0; i < s->album.n && any_role(s); i++)
-        if ((size_t)s->album.sheet[i].layer == s->head[0].at.layer)
-            return &s->album.sheet[i];
-    return &s->album.sheet[s->album.n - 1];
+    struct attn_label label = attn_label_token(&s->job->tokens->tok[token], ATTN_SCREEN_LABEL);
+    attn_paint(s->out, s->job->color, ATTN_DIM);
+    attn_label_left(s->out, &label, columns);
+    attn_paint(s->out, s->job->color, ATTN_PLAIN);
 }
 
-/* Whether there is room for the numbers of all patterns. */
-static bool fits_as_numbers(const struct attn_screen *s)
+/* Between the corners of a matrix. */
+static void print_dots(struct attn_screen *s, size_t columns)
 {
-    size_t matrices = 0, columns = larger(8, 2 + (size_t)s->job->precision);
-    for (size_t i = 0; i < s->album.n; i++)
-        matrices += s->album.sheet[i].n;
-    return !s->row0 && !s->col0 && attn_screen_widest(&s->queries) + s->cols * (columns + GAP) <= s->width &&
-           matrices * (s->rows + 3) <= attn_screen_room(s) - s->vectors + 2;
+    attn_label_pad(s->out, columns - 1);
+    attn_out_str(s->out, "…\n");
 }
 
-static void print_numbers(struct attn_screen *s)
+static void print_key(struct attn_screen *s, size_t token)
 {
-    for (size_t i = 0; i < s->album.n; i++)
-        for (size_t k = 0; k < s->album.sheet[i].n; k++) {
-            const struct attn_sheet *of = &s->album.sheet[i];
-            char said[128];
-            attn_screen_heading(s, "layer %d, head %zu: attention pattern%s (rows: queries, columns: keys)", of->layer,
-                                of->heads[k], note(s, said));
-            attn_print_grid(s->out, &(struct attn_grid){
-                .data = of->data + k * of->rows * of->cols, .rows = of->rows, .cols = of->cols, .tokens = &s->queries,
-                .keys = &s->keys, .precision = s->job->precision, .width = (int)s->width, .color = s->job->color});
+    struct attn_label l = attn_label_token(&attn_sink_keys(s->job)->tok[token], NUMBER - 1);
+    attn_label_right(s->out, &l, NUMBER);
+}
+
+static void print_matrix(struct attn_screen *s, const struct shown *of, size_t left)
+{
+    const float *weight = attn_screen_weights(s, of->layer, of->head);
+    const bool cut = is_cut(s->keys, attn_sink_keys(s->job)->n);
+    attn_label_pad(s->out, left);
+    attn_paint(s->out, s->job->color, ATTN_DIM);
+    for (size_t k = 0; k < s->keys; k++) {
+        attn_out_str(s->out, cut && k == ATTN_SCREEN_KEPT / 2 ? "  …" : "");
+        print_key(s, s->key[k]);
+    }
+    attn_paint(s->out, s->job->color, ATTN_PLAIN);
+    attn_out_char(s->out, '\n');
+    for (size_t r = 0; r < s->rows; r++) {
+        if (is_cut(s->rows, s->job->tokens->n) && r == ATTN_SCREEN_KEPT / 2)
+            print_dots(s, left);
+        print_row_label(s, s->row[r], left);
+        for (size_t k = 0; k < s->keys; k++) {
+            attn_out_str(s->out, cut && k == ATTN_SCREEN_KEPT / 2 ? "  …" : "");
+            attn_out_printf(s->out, "%*.4f", NUMBER, (double)weight[r * s->keys + k]);
         }
+        attn_out_char(s->out, '\n');
+    }
 }
 
-static int ascending(const void *a, const void *b)
+static void print_contexts(struct attn_screen *s, const struct shown *of, size_t left)
 {
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return x < y ? -1 : x > y;
+    const size_t shown = smaller(s->dv, ATTN_SCREEN_NUMBERS);
+    print_line(s, ATTN_BOLD, tr(s, "its context vectors: %zu of %zu numbers"), shown, s->dv);
+    for (size_t r = 0; r < s->rows; r++) {
+        const float *x = s->context + ((of->layer * s->H + of->head) * s->rows + r) * ATTN_SCREEN_NUMBERS;
+        if (is_cut(s->rows, s->job->tokens->n) && r == ATTN_SCREEN_KEPT / 2)
+            print_dots(s, left);
+        print_row_label(s, s->row[r], left);
+        for (size_t j = 0; j < shown; j++)
+            attn_out_printf(s->out, fabs((double)x[j]) < 1e3 ? "%*.4f" : "%*.0e", NUMBER + 1, (double)x[j]);
+        attn_out_char(s->out, '\n');
+    }
 }
 
-/* Which matrices of the sheet to draw, at most `most`: if not all fit side by side, those of the heads ranked first. */
-static size_t choose_matrices(size_t chosen[DRAWN], const struct attn_screen *s, const struct attn_sheet *of,
-                              size_t most)
+/* ---- the heads of its layer -------------------------------------------------------------- */
+
+/* The shade of a weight, and on a terminal its colour: from dark to light, as viridis has them. */
+static void print_cell(struct attn_screen *s, float w)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < s->heads && of->n > most && n < most; i++)
-        for (size_t k = 0; k < of->n && s->head[i].at.layer == (size_t)of->layer; k++)
-            if (of->heads[k] == s->head[i].at.head)
-                chosen[n++] = k;
-    for (size_t k = 0; !n && k < smaller(of->n, most); k++)
-        chosen[k] = k;
-    n = n ? n : smaller(of->n, most);
-    qsort(chosen, n, sizeof *chosen, ascending);
+    static const struct { double least; const char *shade, *color; } shades[] = {
+        {0.75, "██", "220"}, {0.5, "▓▓", "77"}, {0.25, "▒▒", "30"}, {0.05, "░░", "60"}, {-INFINITY, "  ", NULL}};
+    size_t i = 0;
+    if (w == 0) {
+        attn_out_str(s->out, "··");
+        return;
+    }
+    while (!((double)w >= shades[i].least) && i + 1 < sizeof shades / sizeof *shades)
+        i++;
+    char code[16];
+    snprintf(code, sizeof code, "\033[38;5;%sm", shades[i].color ? shades[i].color : "");
+    if (s->job->color && shades[i].color)
+        attn_out_steer(s->out, code);
+    attn_out_str(s->out, shades[i].shade);
+    if (s->job->color && shades[i].color)
+        attn_out_steer(s->out, "\033[0m");
+}
+
+/* Which heads of the layer: all that fit, else the one that is shown and those before it. */
+static size_t choose_heads(size_t chosen[ATTN_SCREEN_WIDTH], const struct attn_screen *s, const struct shown *of,
+                           size_t most)
+{
+    size_t there = 0, n = 0, before = 0;
+    for (size_t h = 0; h < s->H; h++)
+        there += s->there[of->layer * s->H + h];
+    for (size_t h = 0; h < of->head; h++)
+        before += s->there[of->layer * s->H + h];
+    size_t skip = there > most && before >= most ? before - most + 1 : 0;
+    for (size_t h = 0; h < s->H && n < smaller(most, ATTN_SCREEN_WIDTH); h++)
+        if (s->there[of->layer * s->H + h] && !(skip && skip--))
+            chosen[n++] = h;
     return n;
 }
 
-static int draw(struct attn_screen *s, const struct attn_sheet *of, const size_t *chosen, size_t n,
-                struct attn_err *err)
+static void print_layer(struct attn_screen *s, const struct shown *of, size_t left)
 {
-    struct attn_album album = s->album;
-    size_t heads[DRAWN];
-    float *to;
-    struct attn_sheet sheet = *of;
-    sheet.n = n;
-    sheet.heads = heads;
-    sheet.data = NULL;
-    album.sheet = NULL;
-    album.mask = NULL;
-    album.n = album.room = album.n_masks = album.masks_room = 0;
-    for (size_t i = 0; i < n; i++)
-        heads[i] = of->heads[chosen[i]];
-    const struct attn_window part = {s->row0, of->rows, s->col0, of->cols, attn_sink_keys(s->job)->n, s->job->rows,
-                                     s->job->keys};
-    const struct attn_masking how = attn_sink_masking(s->job);
-    int rc = attn_masks(&how, ATTN_ACT_PATTERN)
-             ? attn_sink_mask(&album, &sheet, s->job, ATTN_ACT_PATTERN, &part, err) : ATTN_OK;
-    if (!rc)
-        rc = attn_album_add(&album, &sheet, &to, err);
-    for (size_t i = 0, all = of->rows * of->cols; i < n && !rc; i++)
-        memcpy(to + i * all, of->data + chosen[i] * all, all * sizeof *to);
-    if (!rc)
-        rc = attn_album_link(&album, err);
-    if (!rc)
-        rc = attn_term_write(s->out, &album, &s->look, err);
-    attn_album_free(&album);
-    return rc;
+    const size_t cells = s->keys + is_cut(s->keys, attn_sink_keys(s->job)->n), wide = larger(cells * CELL, 6) + GAP;
+    size_t chosen[ATTN_SCREEN_WIDTH];
+    size_t n = choose_heads(chosen, s, of, larger((s->width - smaller(left, s->width)) / wide, 1));
+    attn_label_pad(s->out, left);
+    for (size_t i = 0; i < n; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "L%zuH%zu%s", of->layer, chosen[i], chosen[i] == of->head ? "*" : "");
+        attn_label_pad(s->out, GAP);
+        if (chosen[i] == of->head)
+            print_bold(s, name);
+        else
+            attn_out_str(s->out, name);
+        attn_label_pad(s->out, i + 1 < n ? wide - GAP - smaller(wide - GAP, strlen(name)) : 0);
+    }
+    attn_out_char(s->out, '\n');
+    for (size_t r = 0; r < s->rows; r++) {
+        if (is_cut(s->rows, s->job->tokens->n) && r == ATTN_SCREEN_KEPT / 2)
+            print_dots(s, left);
+        print_row_label(s, s->row[r], left);
+        for (size_t i = 0; i < n; i++) {
+            const float *weight = attn_screen_weights(s, of->layer, chosen[i]) + r * s->keys;
+            attn_label_pad(s->out, GAP);
+            for (size_t k = 0; k < s->keys; k++) {
+                attn_out_str(s->out, cells > s->keys && k == ATTN_SCREEN_KEPT / 2 ? "… " : "");
+                print_cell(s, weight[k]);
+            }
+            attn_label_pad(s->out, i + 1 < n ? wide - GAP - smaller(wide - GAP, cells * CELL) : 0);
+        }
+        attn_out_char(s->out, '\n');
+    }
 }
 
-/* Why this layer is drawn, where there are others. */
-static void print_why(struct attn_screen *s)
+static void print_why(struct attn_screen *s, const struct shown *of)
 {
-    char text[128];
-    if (s->album.n < 2)
-        return;
-    snprintf(text, sizeof text, "%s", s->heads ? tr(s, "the last layer, since no head has a clear role")
-                                               : tr(s, "the last layer"));
-    if (any_role(s))
-        attn_snprintf(text, sizeof text, tr(s, "shown because L%zuH%zu has the clearest role: %s %.2f"),
-                      s->head[0].at.layer, s->head[0].at.head, tr(s, s->head[0].role->name), s->head[0].share);
-    print_dim(s, text);
+    if (of->tells)
+        print_line(s, ATTN_DIM, tr(s, "L%zuH%zu looks most beyond itself and the first token: %.2f of its weight"), of->layer,
+                   of->head, of->away);
+    else if (s->job->cross)
+        print_line(s, ATTN_DIM, "%s", tr(s, "the first head"));
+    else
+        print_line(s, ATTN_DIM, "%s", s->job->tokens->n < 3
+                   ? tr(s, "the first head, since a text of fewer than three tokens tells none apart")
+                   : tr(s, "the first head, since none looks beyond itself and the first token"));
 }
 
-static int draw_layer(struct attn_screen *s, const struct attn_sheet *of, struct attn_err *err)
-{
-    size_t chosen[DRAWN], width = s->width - smaller(attn_screen_widest(&s->queries), s->width);
-    bool wide = of->n * (2 * s->cols + GAP) <= width;   /* two columns are about as wide as a line is high */
-    s->look.cell = s->look.cell ? s->look.cell : wide ? 2 : 1;
-    size_t most = larger(smaller(width / (s->look.cell * s->cols + GAP), DRAWN), 1),
-    n = choose_matrices(chosen, s, of, most);
-    char part[64] = "", said[128];
-    const struct attn_masking how = attn_sink_masking(s->job);
-    if (n < of->n)
-        snprintf(part, sizeof part, tr(s, ", %zu of %zu heads"), n, of->n);
-    attn_screen_heading(s, "layer %d%s: attention pattern%s (rows: queries, columns: keys%s)", of->layer, part,
-                        note(s, said), attn_masks(&how, ATTN_ACT_PATTERN) ? tr(s, "; ··: hidden") : "");
-    print_why(s);
-    s->look.bare = true;
-    s->look.width = (int)s->width;
-    return draw(s, of, chosen, n, err);
-}
-
-/* ---- what heads do ----------------------------------------------------------------------- */
+/* ---- what heads do, and what tokens look at ---------------------------------------------- */
 
 /* "L2H0    previous 0.45, entropy 0.81" */
 static size_t name_head(char text[64], const struct attn_screen *s, const struct attn_head_scored *r)
@@ -249,23 +287,47 @@ static size_t name_head(char text[64], const struct attn_screen *s, const struct
     return width_of(text);
 }
 
-static void print_heads(struct attn_screen *s)
+static void print_heads(struct attn_screen *s, size_t most)
 {
-    size_t across = attn_screen_heads_across(s), shown = smaller(s->heads, s->head_lines * across),
-    lines = parts_of(shown, across);
+    size_t across = larger(s->width / HEAD, 1), shown = smaller(s->heads, most * across);
+    size_t lines = parts_of(shown, across);
     char more[64] = "";
     if (shown < s->heads)
         snprintf(more, sizeof more, tr(s, " (the %zu clearest of %zu)"), shown, s->heads);
-    attn_screen_heading(s, "main role of each head, mean over all rows but the first%s", more);
+    print_line(s, ATTN_BOLD, tr(s, "main role of each head, mean over all rows but the first%s"), more);
     for (size_t line = 0; line < lines; line++) {
         for (size_t i = line; i < shown; i += lines) {
             char text[64];
             size_t columns = name_head(text, s, &s->head[i]);
             attn_out_str(s->out, text);
             if (i + lines < shown)
-                attn_label_pad(s->out, ATTN_SCREEN_HEAD + GAP - smaller(columns, ATTN_SCREEN_HEAD));
+                attn_label_pad(s->out, HEAD + GAP - smaller(columns, HEAD));
         }
         attn_out_char(s->out, '\n');
+    }
+}
+
+/* "she → so 0.90 (L2H1)", of the last tokens. */
+static void print_targets(struct attn_screen *s, size_t most)
+{
+    const struct attn_tokens *keys = attn_sink_keys(s->job), *t = s->job->tokens;
+    const char *but = s->job->cross ? "" : tr(s, ", beyond itself and the first");
+    const size_t all = smaller(t->n, ATTN_SCREEN_LOOKS), n = smaller(all, most), left = widest(s);
+    if (n < t->n)
+        print_line(s, ATTN_BOLD, tr(s, s->job->rows ? "what each of the last %zu words looks at most%s"
+                                       : "what each of the last %zu tokens looks at most%s"), n, but);
+    else
+        print_line(s, ATTN_BOLD, tr(s, s->job->rows ? "what each word looks at most%s"
+                                       : "what each token looks at most%s"), but);
+    for (size_t i = 0; i < n; i++) {
+        const struct attn_screen_target *to = &s->target[all - n + i];
+        print_row_label(s, t->n - n + i, left);
+        if (to->weight > 0) {
+            struct attn_label key = attn_label_token(&keys->tok[to->key], ATTN_SCREEN_LABEL);
+            attn_out_printf(s->out, " → %s %.2f (L%zuH%zu)\n", key.text, (double)to->weight, to->at.layer, to->at.head);
+        } else {
+            attn_out_printf(s->out, " → %s\n", tr(s, "nothing"));
+        }
     }
 }
 
@@ -274,9 +336,7 @@ static void print_heads(struct attn_screen *s)
 static void print_likely(struct attn_screen *s, const char *heading, const struct attn_next *next)
 {
     size_t at = width_of(heading);
-    attn_paint(s->out, s->job->color, ATTN_BOLD);
-    attn_out_str(s->out, heading);
-    attn_paint(s->out, s->job->color, ATTN_PLAIN);
+    print_bold(s, heading);
     if (!next->n)
         attn_out_printf(s->out, tr(s, "  none: %s"), next->err.msg);
     for (size_t i = 0; i < next->n; i++) {
@@ -292,15 +352,14 @@ static void print_likely(struct attn_screen *s, const char *heading, const struc
     attn_out_char(s->out, '\n');
 }
 
-/* As attn_print_edits, but none is wider than the screen. */
 static void print_edits(struct attn_screen *s)
 {
-    const char *said = tr(s, "edit: ");
-    for (size_t i = 0; i < attn_edits_count(s->job->edits); i++) {
-        const char *edit = attn_edits_text(s->job->edits, i);
-        struct attn_label l = attn_label_line(edit, strlen(edit), s->width - width_of(said));
-        attn_out_printf(s->out, "%s%s%s\n", i ? "" : "\n", said, l.text);
-    }
+    const size_t n = attn_edits_count(s->job->edits);
+    const size_t shown = n > EDITS ? EDITS - 1 : n;
+    for (size_t i = 0; i < shown; i++)
+        print_line(s, ATTN_PLAIN, "%s%s", tr(s, "edit: "), attn_edits_text(s->job->edits, i));
+    if (n > EDITS)
+        print_line(s, ATTN_PLAIN, tr(s, "edit: … %zu more"), n - shown);
 }
 
 static void print_next(struct attn_screen *s)
@@ -310,7 +369,6 @@ static void print_next(struct attn_screen *s)
     print_edits(s);
     if (!s->predicts)
         return;
-    attn_out_char(s->out, '\n');
     if (attn_next_before(&before, &c, s->job)) {
         print_likely(s, tr(s, "next, before the edits"), &before);
         print_likely(s, tr(s, "next, after the edits "), &s->next);
@@ -319,117 +377,91 @@ static void print_next(struct attn_screen *s)
     }
 }
 
-/* The length of an option at s with its value, up to the blank before the next one; quotes are a shell's. */
-static size_t option_length(const char *s)
+/* "then  attn-cli explain --head L4H3, heads, page with the same options" */
+static void print_then(struct attn_screen *s, const struct shown *of)
 {
-    size_t n = 0;
-    for (bool quoted = false; s[n] && (quoted || n == 0 || s[n] != ' ' || s[n + 1] != '-'); n++) {
-        if (s[n] == '\'')
-            quoted = !quoted;
-        else if (s[n] == '\\' && !quoted && s[n + 1])
-            n++;
+    char line[256] = "";
+    for (const struct attn_sink_hint *h = s->job->hints; h && h->command; h++) {
+        char head[32] = "";
+        if (h->of_head && (of->layer || of->head))
+            snprintf(head, sizeof head, " --head L%zuH%zu", of->layer, of->head);
+        snprintf(line + strlen(line), sizeof line - strlen(line), "%s %s%s", *line ? "," : "", h->command, head);
     }
-    return n;
-}
-
-/* Breaks a long command before options, as a shell reads it on. */
-static void print_command(struct attn_screen *s, const char *command)
-{
-    size_t at = ATTN_SCREEN_HINT, n;
-    for (bool first = true; *command; command += n, first = false) {
-        char form[ATTN_VISIBLE];
-        size_t columns = 0, step;
-        n = option_length(command);
-        for (size_t i = 0; i < n; i += step) {
-            step = attn_utf8_visible(form, command + i, n - i);
-            columns += attn_utf8_width(form, strlen(form));
-        }
-        if (!first && at + columns + 2 > s->width) {
-            attn_out_str(s->out, " \\\n");
-            attn_label_pad(s->out, at = ATTN_SCREEN_HINT - 1);      /* an option begins with the blank before it */
-        }
-        at += columns;
-        for (size_t i = 0; i < n; i += step) {
-            step = attn_utf8_visible(form, command + i, n - i);
-            attn_out_str(s->out, form);
-        }
-    }
-    attn_out_char(s->out, '\n');
-}
-
-/* The options that name the most informative head, or the first of the last layer; none for the first of the first,
- * which needs none. */
-static void point_at_head(char options[ATTN_SCREEN_OF_HEAD], const struct attn_screen *s)
-{
-    const struct attn_sheet *telling = telling_sheet(s);
-    struct attn_head_place at = {.layer = (size_t)telling->layer, .head = telling->heads ? telling->heads[0] : 0};
-    if (any_role(s))
-        at = s->head[0].at;
-    *options = '\0';
-    if (at.layer || at.head)
-        snprintf(options, ATTN_SCREEN_OF_HEAD, " --layer %zu --head %zu", at.layer, at.head);
-}
-
-/* Where no command has room: their names, in one line. */
-static void print_names(struct attn_screen *s)
-{
-    const char *more = tr(s, " with the same options"), *then = tr(s, "then");
-    size_t at = width_of(then) + strlen("  attn-cli");
-    attn_paint(s->out, s->job->color, ATTN_BOLD);
-    attn_out_str(s->out, then);
-    attn_paint(s->out, s->job->color, ATTN_PLAIN);
-    attn_out_str(s->out, "  attn-cli");
-    for (const struct attn_sink_hint *h = s->job->hints; h->command; h++) {
-        size_t columns = h->brief ? strlen(h->brief) + 2 : s->width;
-        if (at + columns > s->width)
-            break;
-        attn_out_printf(s->out, "%s %s", h == s->job->hints ? "" : ",", h->brief);
-        at += columns;
-    }
-    attn_out_printf(s->out, "%s\n", at + width_of(more) <= s->width ? more : "");
-}
-
-static int print_hints(struct attn_screen *s, struct attn_err *err)
-{
-    char of_head[ATTN_SCREEN_OF_HEAD], *command;
-    if (s->names)
-        print_names(s);
-    point_at_head(of_head, s);
-    for (const struct attn_sink_hint *h = s->job->hints; h && h < s->job->hints + s->hints; h++) {
-        if (h == s->job->hints)
-            attn_out_char(s->out, '\n');
-        attn_paint(s->out, s->job->color, ATTN_BOLD);
-        attn_out_str(s->out, tr(s, h->what));
-        attn_paint(s->out, s->job->color, ATTN_PLAIN);
-        attn_label_pad(s->out, ATTN_SCREEN_HINT - smaller(ATTN_SCREEN_HINT, width_of(tr(s, h->what))));
-        if (attn_asprintf(&command, "%s%s", h->command, h->of_head ? of_head : "") < 0)
-            return attn_no_memory(err, NULL, "for a command line");
-        print_command(s, command);
-        free(command);
-    }
-    return ATTN_OK;
+    if (!*line)
+        return;
+    print_bold(s, tr(s, "then"));
+    attn_out_printf(s->out, "  attn-cli%s%s\n", line, tr(s, " with the same options"));
 }
 
 /* ---- the screen -------------------------------------------------------------------------- */
 
+static size_t token_lines(const struct attn_screen *s, const struct attn_tokens *t)
+{
+    size_t columns = width_of(tr(s, "tokens")) + 1;
+    for (size_t i = 0; i < t->n && columns <= s->width; i++)
+        columns += 1 + attn_label_token(&t->tok[i], ATTN_SCREEN_LABEL).columns;
+    return columns <= s->width ? 1 : LINES_OF_TOKENS;
+}
+
+/* All but what tokens look at, what heads do and the lines between: these give way. */
+static size_t taken_lines(const struct attn_screen *s)
+{
+    enum { MODEL = 1, OVER_MATRIX = 2, OVER_CONTEXTS = 1, OVER_LAYER = 3, OVER_LOOKS = 1, THEN = 1, MATRICES = 3 };
+    const size_t rows = s->rows + is_cut(s->rows, s->job->tokens->n), edits = attn_edits_count(s->job->edits);
+    size_t n = MODEL + s->job->joined + token_lines(s, s->job->tokens) + OVER_MATRIX + OVER_CONTEXTS + OVER_LAYER +
+               MATRICES * rows + OVER_LOOKS + (s->job->hints ? THEN : 0);
+    n += s->job->cross ? token_lines(s, s->job->cross) : s->heads > 0;
+    n += smaller(edits, EDITS) + (s->predicts ? 1 + (s->job->compare != NULL) : 0);
+    return n;
+}
+
+static void make_room(struct shown *of, const struct attn_screen *s)
+{
+    enum { BLANKS = 2 };
+    size_t left = ATTN_SCREEN_LINES - smaller(taken_lines(s), ATTN_SCREEN_LINES);
+    of->apart = left >= BLANKS + 2;     /* a line each is for looks and roles */
+    left -= of->apart ? BLANKS : 0;
+    of->roles = s->heads ? smaller(larger(left / 3, 1), ATTN_SCREEN_ROLES) : 0;
+    of->looks = smaller(larger(left - smaller(of->roles, left), 1), ATTN_SCREEN_LOOKS);
+}
+
+/* The head that tells most of those that were asked for. */
+static struct shown choose_shown(const struct attn_screen *s)
+{
+    struct shown of = {0};
+    size_t first = 0;
+    while (!s->there[first] && first + 1 < s->job->model->L * s->H)
+        first++;
+    make_room(&of, s);
+    of.tells = attn_away_most(&s->away, s->job->model->L, &of.layer, &of.head, &of.away);
+    of.layer = of.tells ? of.layer : first / s->H;
+    of.head = of.tells ? of.head : first % s->H;
+    return of;
+}
+
 int attn_screen_print(struct attn_screen *s, struct attn_err *err)
 {
-    const struct attn_sheet *telling = telling_sheet(s);
-    int rc = ATTN_OK;
+    const struct shown of = choose_shown(s);
+    const size_t left = widest(s);
+    char said[128];
+    (void)err;
     print_model(s);
     print_tokens(s, s->job->cross ? tr(s, "queries") : tr(s, "tokens"), s->job->tokens);
     if (s->job->cross)
         print_tokens(s, tr(s, "keys"), s->job->cross);
-    if (fits_as_numbers(s))
-        print_numbers(s);
-    else
-        rc = draw_layer(s, telling, err);
-    if (rc)
-        return rc;
+    attn_out_str(s->out, of.apart ? "\n" : "");
+    print_line(s, ATTN_BOLD, tr(s, "layer %zu, head %zu: attention pattern%s (rows: queries, columns: keys)"), of.layer,
+               of.head, note(s, said));
+    print_matrix(s, &of, left);
+    print_contexts(s, &of, left);
+    attn_out_str(s->out, of.apart ? "\n" : "");
+    print_line(s, ATTN_BOLD, tr(s, "layer %zu: attention of its heads (··: 0)"), of.layer);
+    print_why(s, &of);
+    print_layer(s, &of, left);
     if (s->heads)
-        print_heads(s);
-    if (s->contexts)
-        attn_screen_rows(s, telling->layer);
+        print_heads(s, of.roles);
+    print_targets(s, of.looks);
     print_next(s);
-    return print_hints(s, err);
+    print_then(s, &of);
+    return ATTN_OK;
 }

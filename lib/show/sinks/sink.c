@@ -172,7 +172,7 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
         .cross_len = o->cross_len,
         .command = o->command, .kind = s->kind.of, .gradient = o->gradient, .edits = o->edits,
         .compare = o->compare, .ablated = o->ablated, .n_ablated = o->n_ablated, .path = o->path, .team = s->team,
-        .precision = o->precision, .width = o->width > 0 ? o->width : 0, .height = o->height,
+        .precision = o->precision, .width = o->width > 0 ? o->width : 0, 
         .limit = o->limit, .color = o->color, .csv_safe = o->csv_safe,
         .picture = o->picture, .token_text = s->tokenizer || s->labels ? token_text : NULL, .token_ctx = s};
     s->job.joined = joined;

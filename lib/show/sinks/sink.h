@@ -59,7 +59,7 @@ struct attn_sink_job {                  /* borrowed, outlives the sink */
     struct attn_out *to;                /* ndjson and tidy append to this and leave it open; NULL: they write to path */
     const struct attn_sink_record *record;      /* of a batch, for ndjson and tidy; NULL: the only sentence */
     struct attn_team *team;             /* threads for large outputs; NULL: only the calling thread works */
-    int precision, width, height;
+    int precision, width;
     size_t limit;
     bool color, csv_safe;
     struct attn_picture_opts picture;

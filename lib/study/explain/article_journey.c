@@ -150,7 +150,7 @@ static const struct attn_row rows[] = {
     PLACE("section 1"),
     SAY("How the scores of \"journey\" become its context vector, looked at closely.  The built-in model journey has "
         "these inputs, and the identity for weights: query, key and value of a word are its vector."),
-    COMMAND("attn-cli run -m journey -s \"" SENTENCE "\""),
+    COMMAND("attn-cli run -m journey -s \"" SENTENCE "\" --format text"),
     LOOK("journey", SENTENCE, JOURNEY, ONE),
     STEP(dot),
     STEP(softmax),
@@ -204,7 +204,7 @@ static const struct attn_row rows[] = {
     TABLE("scores", SCORES),
     TABLE("weights", PATTERN),
     TABLE("context", JOINED),
-    COMMAND("attn-cli run -m journey-causal -s \"" SENTENCE "\""),
+    COMMAND("attn-cli run -m journey-causal -s \"" SENTENCE "\" --format text"),
     ERRATUM("the 4 x 4 example with -inf above the diagonal is called attention weights; it shows masked scores."),
     ERRATUM("in the list of prediction steps, steps 2 to 4 say \"output a, b, ...\" where the prefix given is the "
             "input."),
@@ -220,7 +220,7 @@ static const struct attn_row rows[] = {
     EXAMPLE(dropped),
     TABLE("dropped", PATTERN),
     TABLE("context", JOINED),
-    COMMAND("attn-cli run -m journey-causal -s \"" SENTENCE "\" --dropout 0.5 --seed 123"),
+    COMMAND("attn-cli run -m journey-causal -s \"" SENTENCE "\" --dropout 0.5 --seed 123 --format text"),
 
     HEADING("A batch"),
     PLACE("section 5"),

@@ -141,7 +141,7 @@ static const struct attn_row rows[] = {
         "count from 0, so it is token 1.  The weights are those of torch.manual_seed(123), then torch.rand for W_query "
         "(3 x 2), W_key (3 x 2) and W_value (3 x 4).  They are also the built-in model life-full, which the next steps "
         "look into:"),
-    COMMAND("attn-cli run -m life-full -s \"" SENTENCE "\""),
+    COMMAND("attn-cli run -m life-full -s \"" SENTENCE "\" --format text"),
     EXAMPLE(all_tokens),
     DIAGRAM(IS, DESSERT),
     LOOK("life-full", SENTENCE, IS, DESSERT),
@@ -194,7 +194,7 @@ static const struct attn_row rows[] = {
     SAY("Their context vectors, a number from each head:"),
     TABLE("contexts", JOINED),
     PRINTED("output, first row, of four heads", "-0.0185, 0.0170, 0.1999, -0.0860", JOINED, .rows = 1),
-    COMMAND("attn-cli run -m life-4-heads -s \"" SENTENCE "\""),
+    COMMAND("attn-cli run -m life-4-heads -s \"" SENTENCE "\" --format text"),
 
     HEADING("The causal mask, in two ways"),
     PLACE("\"Causal Self-Attention\""),
@@ -234,7 +234,7 @@ static const struct attn_row rows[] = {
     OWN(two_ways),
     SAY("The context vectors, of which the article prints none:"),
     TABLE("context", JOINED),
-    COMMAND("attn-cli run -m life -s \"" SENTENCE "\""),
+    COMMAND("attn-cli run -m life -s \"" SENTENCE "\" --format text"),
 
     HEADING("Cross-attention"),
     PLACE("\"Bonus Topic: Cross-Attention\""),

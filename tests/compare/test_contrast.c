@@ -393,6 +393,51 @@ START_TEST(test_shards)
 }
 END_TEST
 
+/* ---- what a model lies in ---- */
+
+#define STUDENT(of) "tests/golden/student/" of
+/* Of each container, and each form of file that it reads: a model, the file of a copy in which the lowest bit of one
+ * byte is turned, from the end if it is below 0, and the weight that the byte is part of; a: other than that model. */
+static const struct changed { const char *name, *model, *file; long at; const char *weight, *a; } changed[] = {
+    {"directory", GPT2, "model.safetensors", -1, "ln_f.bias", NULL},
+    {"builtin", "models/life", "model.safetensors", -1, "embed.weight", "life"},
+    {"gguf", "tests/golden/gguf/qwen2-bf16", "model.gguf", -1, "model.norm.weight", NULL},
+    {"gguf-q8_0", "tests/golden/gguf/llama-spm-q8_0", "model.gguf", -5000, "lm_head.weight", NULL},
+    {"mlx", STUDENT("mlx-4bit-a"), "model.safetensors", -5000, "model.layers.1.self_attn.o_proj.weight", NULL},
+    {"llama2c-v0", STUDENT("llama2c-v0-a"), "model.bin", 28, "model.embed_tokens.weight", NULL},
+    {"llama2c-v1", STUDENT("llama2c-v1-a"), "model.bin", -1, "lm_head.weight", NULL},
+    {"llmc", STUDENT("llmc-a"), "gpt2_tiny.bin", -1, "transformer.ln_f.bias", STUDENT("llmc-a/gpt2_tiny.bin")},
+    {"microgpt", STUDENT("microgpt-a"), "weights.json", -20, "blocks.0.mlp.out.weight", NULL},
+    {"lecture", STUDENT("lecture-a"), "model.pt", 20000, "transformer.h.0.attn.c_attn.weight", NULL},
+    {"mingpt", STUDENT("mingpt-a"), "model.pt", 20000, "transformer.h.0.mlp.c_fc.weight", NULL},
+    {"nanogpt", STUDENT("nanogpt-a"), "ckpt.pt", 20000, "transformer.h.1.mlp.c_fc.weight", NULL},
+};
+static const char *changed_name(int i) { return changed[i].name; }
+
+static void turn_a_bit(const char *path, long at)
+{
+    FILE *f = fopen(path, "r+b");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_eq(fseek(f, at, at < 0 ? SEEK_END : SEEK_SET), 0);
+    int byte = fgetc(f);
+    ck_assert_int_ne(byte, EOF);
+    ck_assert_int_eq(fseek(f, -1, SEEK_CUR), 0);
+    ck_assert_int_eq(fputc(byte ^ 1, f), byte ^ 1);
+    ck_assert_int_eq(fclose(f), 0);
+}
+
+START_TEST(every_container_is_compared)
+{
+    const struct changed *c = &changed[_i];
+    const char *a = c->a ? c->a : c->model, *file = c->a && strchr(a, '/') ? printed("/%s", c->file) : "";
+    succeed(printed("cp -r %s $D/b && chmod -R u+w $D/b", c->model));
+    expect(printed("$A diff -m %s --with $D/b%s", a, file), 0, "nothing differs: ");
+    turn_a_bit(scratch_path(printed("b/%s", c->file)), c->at);
+    expect(printed("ends 1 $A diff -m %s --with $D/b%s --format json | jq -c '[.models.weights[] | "
+                   "select(.status != \"same\") | .name]'", a, file), 0, printed("[\"%s\"]\n", c->weight));
+}
+END_TEST
+
 START_TEST(test_trouble)
 {
     succeed("printf '{}' > $D/x.safetensors; printf 'version https://git-lfs.github.com/spec/v1\noid sha256:1\n"
@@ -513,6 +558,7 @@ Suite *suite_contrast(void)
     tcase_add_test(t, test_large_claims);
     tcase_add_test(t, test_families);
     tcase_add_test(t, test_shards);
+    attn_test_add_rows(t, every_container_is_compared, (int)(sizeof changed / sizeof *changed), changed_name);
     tcase_add_test(t, test_trouble);
     tcase_add_test(t, test_next);
     tcase_add_test(t, test_next_of_arrays);

@@ -275,9 +275,10 @@ int attn_shards_open(struct attn_shards *out, const struct attn_source *s, struc
     return s->kind->tensors(out, s, err);
 }
 
+/* Any other container is told by weights that it has, whatever its files are called. */
 bool attn_shards_there(const struct attn_source *s)
 {
-    if (s->kind->whole)
+    if (s->kind != &attn_container_directory)
         return true;
     for (const struct format *f = formats; f < formats + FORMATS; f++)
         if (attn_source_has(s, f->single) || attn_source_has(s, f->index))

@@ -39,7 +39,7 @@ void attn_shards_close(struct attn_shards *s);                      /* zeroed is
 /* Finds a tensor by name and, in *in, the file that has it; NULL: none has it. */
 const struct attn_st_tensor *attn_shards_find(const struct attn_shards *s, const char *name,
                                               const struct attn_shard **in);
-/* Whether a directory has files of weights. */
+/* Whether there are weights, which only a directory may lack. */
 bool attn_shards_there(const struct attn_source *s);
 /* The i-th of the tensors of all files; the number of a tensor among them. */
 const struct attn_st_tensor *attn_shards_at(const struct attn_shards *s, size_t i, const struct attn_shard **in);

@@ -25,6 +25,7 @@ struct attn_slopes {
     struct attn_backward *back;
     struct attn_run *run;
     atomic_int failed;                  /* a code of the editor on the way back */
+    atomic_bool told[ATTN_ACTS];        /* those that the way back has led past */
 };
 
 /* ---- the logits ---- */
@@ -55,6 +56,12 @@ static int logits_watch(void *self, const struct attn_probe *p, struct attn_err 
     return ATTN_OK;
 }
 
+static void keep(struct attn_slopes *s, float *to, const struct attn_probe *p)
+{
+    attn_probe_copy(to, p);
+    atomic_store_explicit(&s->told[p->act], true, memory_order_relaxed);
+}
+
 static void pass(void *self, const struct attn_probe *p, float *data)
 {
     struct attn_slopes *s = self;
@@ -62,7 +69,7 @@ static void pass(void *self, const struct attn_probe *p, float *data)
     float *to = attn_whole_at(&s->gradient, p->act, p->layer);
     band.data = data;
     if (to)
-        attn_probe_copy(to, &band);
+        keep(s, to, &band);
     if (!s->editor || !attn_editor_reaches(s->editor, p->act, p->layer))
         return;
     int rc = attn_editor_backward(s->editor, &band, data, NULL);
@@ -71,13 +78,14 @@ static void pass(void *self, const struct attn_probe *p, float *data)
 }
 
 /* Each head's result is added to the output of attention, before that is edited: it has the same gradient. */
-static void pass_results(const struct attn_slopes *s, const struct attn_probe *p, const float *data)
+static void pass_results(struct attn_slopes *s, const struct attn_probe *p, const float *data)
 {
     float *to = attn_whole_at(&s->gradient, ATTN_ACT_RESULT, p->layer);
     struct attn_probe head = *p;
+    head.act = ATTN_ACT_RESULT;
     head.data = data;
     for (size_t h = 0; to && h < s->gradient.info.H; h++)
-        attn_probe_copy(to + h * p->rows * p->cols, &head);
+        keep(s, to + h * p->rows * p->cols, &head);
 }
 
 static void tap(void *self, const struct attn_probe *p, float *data)
@@ -171,6 +179,17 @@ static int plan(struct attn_slopes *s, const struct attn_model *m, size_t T, con
     return rc;
 }
 
+/* What the way back does not lead past would be shown as zeros. */
+static int check_told(const struct attn_slopes *s, struct attn_err *err)
+{
+    for (int act = 0; act < ATTN_ACTS; act++)
+        for (int layer = -1; layer < (int)s->gradient.info.L && !s->told[act]; layer++)
+            if (attn_whole_at(&s->gradient, act, layer))
+                return attn_fail(err, ATTN_EUSAGE, "%s has no gradient: the backward pass does not compute one for it, "
+                                 "so leave it out", attn_act_tail(act));
+    return ATTN_OK;
+}
+
 static int forward_and_back(struct attn_slopes *s, const struct attn_tokens *tokens, struct attn_err *err)
 {
     struct attn_seq seq = {.T = tokens->n};
@@ -210,6 +229,8 @@ int attn_slopes_new(struct attn_slopes **out, const struct attn_model *m, const 
     rc = plan(s, m, tokens->n, o, err);
     if (!rc)
         rc = forward_and_back(s, tokens, err);
+    if (!rc)
+        rc = check_told(s, err);
     if (!rc && o->times)
         multiply(s);
     attn_backward_free(s->back);        /* what is left are the gradients */

@@ -62,11 +62,11 @@ START_TEST(json_document)
             "],\n"
             "\"activations\":[\n"
             "{\"name\":\"blocks.0.attn.scores\",\"layer\":0,\"heads\":[1],\"shape\":[1,2,2],"
-            "\"data\":[[[11.8999996,null],[11.8899994,11.8929996]]],\"nonfinite\":1},\n"
+            "\"data\":[[[19.7000008,null],[19.6900005,19.6930008]]],\"nonfinite\":1},\n"
             "{\"name\":\"blocks.0.attn.pattern\",\"layer\":0,\"heads\":[1],\"shape\":[1,2,2],"
             "\"data\":[[[1,0],[0.5,0.5]]],\"nonfinite\":0},\n"
             "{\"name\":\"blocks.0.resid_post\",\"layer\":0,\"heads\":null,\"shape\":[2,3],"
-            "\"data\":[[11.8999996,11.9029999,11.9059992],[11.8899994,11.8929996,11.895999]],\"nonfinite\":0}\n"
+            "\"data\":[[13.3000002,13.3030005,13.3059998],[13.29,13.2930002,13.2959995]],\"nonfinite\":0}\n"
             "]}\n");
     sinks_teardown(&s);
 }
@@ -115,14 +115,14 @@ START_TEST(tidy_table)
     sinks_ck_run("tidy", &s);
     sinks_ck_file(&s, NULL,
             "name,layer,head,row,col,row_token,col_token,value\n"
-            "blocks.1.attn.scores,1,0,0,0,Life,Life,20.8999996\n"
+            "blocks.1.attn.scores,1,0,0,0,Life,Life,28.7000008\n"
             "blocks.1.attn.scores,1,0,0,1,Life,\" is\",-inf\n"
-            "blocks.1.attn.scores,1,0,1,0,\" is\",Life,20.8899994\n"
-            "blocks.1.attn.scores,1,0,1,1,\" is\",\" is\",20.8929996\n"
-            "blocks.1.attn.scores,1,3,0,0,Life,Life,23.8999996\n"
+            "blocks.1.attn.scores,1,0,1,0,\" is\",Life,28.6900005\n"
+            "blocks.1.attn.scores,1,0,1,1,\" is\",\" is\",28.6930008\n"
+            "blocks.1.attn.scores,1,3,0,0,Life,Life,31.7000008\n"
             "blocks.1.attn.scores,1,3,0,1,Life,\" is\",-inf\n"
-            "blocks.1.attn.scores,1,3,1,0,\" is\",Life,23.8899994\n"
-            "blocks.1.attn.scores,1,3,1,1,\" is\",\" is\",23.8929996\n"
+            "blocks.1.attn.scores,1,3,1,0,\" is\",Life,31.6900005\n"
+            "blocks.1.attn.scores,1,3,1,1,\" is\",\" is\",31.6930008\n"
             "blocks.1.attn.pattern,1,0,0,0,Life,Life,1\n"
             "blocks.1.attn.pattern,1,0,0,1,Life,\" is\",0\n"
             "blocks.1.attn.pattern,1,0,1,0,\" is\",Life,0.5\n"
@@ -131,12 +131,12 @@ START_TEST(tidy_table)
             "blocks.1.attn.pattern,1,3,0,1,Life,\" is\",0\n"
             "blocks.1.attn.pattern,1,3,1,0,\" is\",Life,0.5\n"
             "blocks.1.attn.pattern,1,3,1,1,\" is\",\" is\",0.5\n"
-            "norm_final,,,0,0,Life,,2\n"
-            "norm_final,,,0,1,Life,,2.00300002\n"
-            "norm_final,,,0,2,Life,,2.00600004\n"
-            "norm_final,,,1,0,\" is\",,1.99000001\n"
-            "norm_final,,,1,1,\" is\",,1.99300003\n"
-            "norm_final,,,1,2,\" is\",,1.99600005\n");
+            "norm_final,,,0,0,Life,,1\n"
+            "norm_final,,,0,1,Life,,1.00300002\n"
+            "norm_final,,,0,2,Life,,1.00600004\n"
+            "norm_final,,,1,0,\" is\",,0.99000001\n"
+            "norm_final,,,1,1,\" is\",,0.993000031\n"
+            "norm_final,,,1,2,\" is\",,0.995999992\n");
     sinks_teardown(&s);
 }
 END_TEST
@@ -180,13 +180,13 @@ START_TEST(csv_directory)
     sinks_ck_run("csv", &s);
     sinks_ck_file(&s, "tokens.csv", "index,id,text,start,end\n0,10,Life,0,4\n1,11,\" is\",4,7\n2,12,\"\n\",7,8\n");
     sinks_ck_file(&s, "embed.csv", "token,0,1,2\n"
-                             "Life,0.100000001,0.103,0.105999999\n"
-                             "\" is\",0.0900000036,0.0930000022,0.0960000008\n"
-                             "\"\n\",0.0799999982,0.0829999968,0.0859999955\n");
+                             "Life,7.30000019,7.30299997,7.30600023\n"
+                             "\" is\",7.28999996,7.29299974,7.296\n"
+                             "\"\n\",7.28000021,7.28299999,7.28600025\n");
     sinks_ck_file(&s, "blocks.0.attn.scores.head2.csv", "token,Life,\" is\",\"\n\"\n"
-                                                  "Life,12.8999996,-inf,-inf\n"
-                                                  "\" is\",12.8899994,12.8929996,-inf\n"
-                                                  "\"\n\",12.8799992,12.8829994,12.8859987\n");
+                                                  "Life,20.7000008,-inf,-inf\n"
+                                                  "\" is\",20.6900005,20.6930008,-inf\n"
+                                                  "\"\n\",20.6800003,20.6830006,20.6860008\n");
     sinks_ck_file(&s, "blocks.0.attn.pattern.head2.csv", "token,Life,\" is\",\"\n\"\n"
                                                    "Life,1,0,0\n"
                                                    "\" is\",0.5,0.5,0\n"

@@ -82,8 +82,8 @@ START_TEST(ids_without_text)
                 "layer 0, head 3: attention scores (rows: queries, columns: keys)\n"
                 "blocks.0.attn.scores\n"
                 "       10     11\n"
-                "10  13.90   -inf\n"
-                "11  13.89  13.89\n");
+                "10  21.70   -inf\n"
+                "11  21.69  21.69\n");
 }
 END_TEST
 
@@ -103,8 +103,8 @@ START_TEST(shapes_for_who_looks)
                 "layer 0, head 3: attention scores (rows: queries, columns: keys)\n"
                 "blocks.0.attn.scores [1, 2, 2]\n"
                 "       10     11\n"
-                "10  13.90   -inf\n"
-                "11  13.89  13.89\n");
+                "10  21.70   -inf\n"
+                "11  21.69  21.69\n");
 }
 END_TEST
 
@@ -174,21 +174,21 @@ START_TEST(wide_matrices_come_in_blocks)
            "blocks.0.attn.context\n"
            "columns 0-2\n"
            "            0        1        2\n"
-           "Life  11.1000  11.1030  11.1060\n"
-           "·is   11.0900  11.0930  11.0960\n"
-           "↵     11.0800  11.0830  11.0860\n"
+           "Life  10.8000  10.8030  10.8060\n"
+           "·is   10.7900  10.7930  10.7960\n"
+           "↵     10.7800  10.7830  10.7860\n"
            "\n"
            "columns 3-5\n"
            "            3        4        5\n"
-           "Life  11.1090  11.1120  11.1150\n"
-           "·is   11.0990  11.1020  11.1050\n"
-           "↵     11.0890  11.0920  11.0950\n"
+           "Life  10.8090  10.8120  10.8150\n"
+           "·is   10.7990  10.8020  10.8050\n"
+           "↵     10.7890  10.7920  10.7950\n"
            "\n"
            "columns 6-7\n"
            "            6        7\n"
-           "Life  11.1180  11.1210\n"
-           "·is   11.1080  11.1110\n"
-           "↵     11.0980  11.1010\n");
+           "Life  10.8180  10.8210\n"
+           "·is   10.8080  10.8110\n"
+           "↵     10.7980  10.8010\n");
     ck_page(&s, page);
 }
 END_TEST
@@ -220,23 +220,23 @@ START_TEST(too_much_is_summarised)
                 "… 2 more (--show tokens lists them all)\n"
                 "\n"
                 "layer 1: values\n"
-                "blocks.1.attn.v [1, 18, 2]: min 21.5300, max 21.7030, mean 21.6165\n"
+                "blocks.1.attn.v [1, 18, 2]: min 26.7300, max 26.9030, mean 26.8165\n"
                 "kv head 1 begins:\n"
                 "            0        1\n"
-                "Life  21.7000  21.7030\n"
-                "·is   21.6900  21.6930\n"
-                "↵     21.6800  21.6830\n"
-                "w3    21.6700  21.6730\n"
+                "Life  26.9000  26.9030\n"
+                "·is   26.8900  26.8930\n"
+                "↵     26.8800  26.8830\n"
+                "w3    26.8700  26.8730\n"
                 "…\n"
                 "\n"
                 "layer 1: attention scores (rows: queries, columns: keys)\n"
-                "blocks.1.attn.scores [2, 18, 18]: min 22.7300, max 23.9000, mean 23.3037 of 342 finite\n"
+                "blocks.1.attn.scores [2, 18, 18]: min 30.5300, max 31.7000, mean 31.1037 of 342 finite\n"
                 "head 2 begins:\n"
                 "         Life      ·is        ↵       w3       w4       w5\n"
-                "Life  22.9000     -inf     -inf     -inf     -inf     -inf …\n"
-                "·is   22.8900  22.8930     -inf     -inf     -inf     -inf …\n"
-                "↵     22.8800  22.8830  22.8860     -inf     -inf     -inf …\n"
-                "w3    22.8700  22.8730  22.8760  22.8790     -inf     -inf …\n"
+                "Life  30.7000     -inf     -inf     -inf     -inf     -inf …\n"
+                "·is   30.6900  30.6930     -inf     -inf     -inf     -inf …\n"
+                "↵     30.6800  30.6830  30.6860     -inf     -inf     -inf …\n"
+                "w3    30.6700  30.6730  30.6760  30.6790     -inf     -inf …\n"
                 "…\n"
                 "\n"
                 "This is a summary. For every number, pipe the output or add -o FILE; for programs,\n"
@@ -265,7 +265,7 @@ START_TEST(a_large_vocabulary_is_always_summarised)
     s.model.V = 5000;
     ck_assert_int_eq(sinks_run("text", &s, NULL), 0);
     char *got = sinks_read(&s, NULL, NULL);
-    ck_assert_ptr_nonnull(strstr(got, "logits [3, 5000]: min 2.0800, max 17.0970, mean"));
+    ck_assert_ptr_nonnull(strstr(got, "logits [3, 5000]: min 1.1800, max 16.1970, mean"));
     ck_assert_ptr_nonnull(strstr(got, "The logits are a summary."));
     ck_assert_ptr_nonnull(strstr(got, "probability    id\n     0.0030  4999\n"));
     free(got);

@@ -13,6 +13,15 @@
 
 enum { BAND = 2, GAP = 3 };             /* rows per band; unused floats between rows */
 
+/* Of its name, so that a further activation leaves the others what they are: with this factor no two have the same. */
+static unsigned number_of(int act)
+{
+    unsigned n = 0;
+    for (const char *c = attn_act_tail(act); *c; c++)
+        n = n * 65 + (unsigned char)*c;
+    return 1 + n % 97;
+}
+
 float sinks_value(int act, int layer, size_t h, size_t t, size_t j)
 {
     if (act == ATTN_ACT_PATTERN && j > t)
@@ -21,9 +30,7 @@ float sinks_value(int act, int layer, size_t h, size_t t, size_t j)
         return -INFINITY;
     if (act == ATTN_ACT_PATTERN)
         return 1.0f / (float)(t + 1);
-    /* as those that every model has are counted */
-    int number = act + 1 - (act > ATTN_ACT_ADDED) - (act > ATTN_ACT_MLP_ADDED);
-    return (float)number * 0.1f + (float)(layer + 1) * 10 + (float)h - (float)t * 0.01f + (float)j * 0.003f;
+    return (float)number_of(act) * 0.1f + (float)(layer + 1) * 10 + (float)h - (float)t * 0.01f + (float)j * 0.003f;
 }
 
 static struct attn_tokens *make_tokens(size_t n, bool known)

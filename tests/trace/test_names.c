@@ -1,4 +1,5 @@
-/* test_names.c - the table of activations compared with the published list of names and shapes. */
+/* test_names.c - the table of activations compared with the published list of names and shapes.  What has been
+ * published stays; a further activation needs no line of it. */
 #include "suites.h"
 
 #include <string.h>
@@ -43,14 +44,14 @@ static const struct { int act; const char *name; int ndim; size_t shape[3]; } pu
     { ATTN_ACT_MASK_INF,   "blocks.11.attn.mask_inf", 2, { T, T } },
     { ATTN_ACT_DIVISORS,   "blocks.11.attn.divisors", 3, { 4, T, 1 } },
 };
-_Static_assert(sizeof published / sizeof published[0] == ATTN_ACTS, "all of them");
+enum { PUBLISHED = sizeof published / sizeof published[0] };
 
 START_TEST(every_published_name)
 {
     char name[ATTN_NAME_MAX];
     int act = published[_i].act;
     bool block = !strncmp(published[_i].name, "blocks.", 7);
-    ck_assert_int_eq(act, _i);          /* the table is complete and in order */
+    ck_assert(_i == 0 || act > published[_i - 1].act);       /* in the order of the forward pass */
     attn_act_name(name, act, block ? 11 : -1);
     ck_assert_str_eq(name, published[_i].name);
     const char *dot = strrchr(name, '.');
@@ -144,14 +145,15 @@ START_TEST(activations_match)
 END_TEST
 
 static const char *activation_of(int i) { return attn_act_tail((enum attn_act)i); }
+static const char *published_of(int i) { return activation_of(published[i].act); }
 
 Suite *suite_names(void)
 {
     Suite *s = suite_create("names");
     TCase *t = tcase_create("names");
-    attn_test_add_rows(t, every_published_name, ATTN_ACTS, activation_of);
+    attn_test_add_rows(t, every_published_name, PUBLISHED, published_of);
     attn_test_add_rows(t, every_text_selects_one, ATTN_ACTS, activation_of);
-    attn_test_add_rows(t, every_published_shape, ATTN_ACTS, activation_of);
+    attn_test_add_rows(t, every_published_shape, PUBLISHED, published_of);
     tcase_add_test(t, width_after_a_bare_block);
     tcase_add_test(t, the_longest_layer_fits);
     tcase_add_loop_test(t, globs_fit, 0, (int)(sizeof globs / sizeof globs[0]));

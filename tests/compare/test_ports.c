@@ -384,7 +384,7 @@ START_TEST(mistakes_are_found)
     /* gpt2, gpt_neo, granite, gemma2, opt, bloom: of these some have what few models have. */
     static const int odd[] = {0, 1, 8, 11, 18, 19};
     for (int round = 0; round < (all_of_them() ? ROUNDS : 1); round++)
-        for (int family = 0; family < DRAWN_FAMILIES; family++)
+        for (int family = 0; family < drawn_families(); family++)
             draw_subject(family, round, some_width(family, round), plant_some);
     for (int round = ROUNDS; round < 4 * ROUNDS && all_of_them(); round++)
         for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
@@ -458,7 +458,7 @@ static void sum_otherwise(const struct agree *a, int unused)
 START_TEST(right_ports_agree)
 {
     judged = (struct judged){0};
-    for (int family = 0; family < DRAWN_FAMILIES; family++)
+    for (int family = 0; family < drawn_families(); family++)
         draw_subject(family, 7, some_width(family, 7), sum_otherwise);
     if (all_of_them())
         draw_subject(3, 8, 768, sum_otherwise);
@@ -555,7 +555,7 @@ END_TEST
 START_TEST(narrow_ports_agree_as_far_as_they_go)
 {
     judged = (struct judged){0};
-    for (int family = 0; family < DRAWN_FAMILIES; family++)
+    for (int family = 0; family < drawn_families(); family++)
         draw_subject(family, 5, some_width(family, 5), round_each_step);
     struct tally wrong = total(narrow);
     if (all_of_them())

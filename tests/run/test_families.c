@@ -15,7 +15,7 @@ START_TEST(random_models)
 {
     agree_seed = (unsigned)_i * 7907u + 3;
     for (int round = 0; round < ROUNDS; round++)
-        drawn_family(_i % DRAWN_FAMILIES, round, agree_check);
+        drawn_family(_i % drawn_families(), round, agree_check);
 }
 END_TEST
 
@@ -47,14 +47,14 @@ START_TEST(every_family_is_drawn)
 {
     for (const struct attn_family *const *f = attn_families + 1; *f; f++) {    /* the first is our own */
         int which = 0;
-        while (which < DRAWN_FAMILIES && strcmp(drawn_family_name(which), (*f)->name) != 0)
+        while (which < drawn_families() && strcmp(drawn_family_name(which), (*f)->name) != 0)
             which++;
-        ck_assert_msg(which < DRAWN_FAMILIES, "%s is not drawn: tests/support/drawn_*.c", (*f)->name);
+        ck_assert_msg(which < drawn_families(), "%s is not drawn: tests/support/drawn_*.c", (*f)->name);
     }
 }
 END_TEST
 
-static const char *family_of(int i) { return drawn_family_name(i % DRAWN_FAMILIES); }
+static const char *family_of(int i) { return drawn_family_name(i % drawn_families()); }
 
 Suite *suite_families(void)
 {
@@ -62,9 +62,9 @@ Suite *suite_families(void)
     TCase *c = tcase_create("families");
     tcase_set_timeout(c, 120);
     tcase_add_checked_fixture(c, scratch_make, scratch_remove);
-    attn_test_add_rows(c, random_models, 2 * DRAWN_FAMILIES, family_of);
-    attn_test_add_rows(c, gradients_of_random_models, DRAWN_FAMILIES, family_of);
-    attn_test_add_rows(c, random_models_across_texts, DRAWN_FAMILIES, family_of);
+    attn_test_add_rows(c, random_models, 2 * drawn_families(), family_of);
+    attn_test_add_rows(c, gradients_of_random_models, drawn_families(), family_of);
+    attn_test_add_rows(c, random_models_across_texts, drawn_families(), family_of);
     tcase_add_test(c, every_family_is_drawn);
     suite_add_tcase(s, c);
     return s;

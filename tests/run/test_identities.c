@@ -376,7 +376,7 @@ START_TEST(of_families)
 {
     agree_seed = (unsigned)_i * 6151u + 7;
     for (int round = 0; round < ROUNDS; round++)
-        drawn_family(_i % DRAWN_FAMILIES, round, checks[_i / DRAWN_FAMILIES]);
+        drawn_family(_i % drawn_families(), round, checks[_i / drawn_families()]);
 }
 END_TEST
 
@@ -406,7 +406,7 @@ Suite *suite_identities(void)
     TCase *c = tcase_create("identities");
     tcase_set_timeout(c, 120);
     tcase_add_checked_fixture(c, scratch_make, scratch_remove);
-    tcase_add_loop_test(c, of_families, 0, CHECKS * DRAWN_FAMILIES);
+    tcase_add_loop_test(c, of_families, 0, CHECKS * drawn_families());
     /* sharp ones, without norms, take too many steps on a path */
     tcase_add_loop_test(c, of_native_models, 0, CHECKS - 1);
     suite_add_tcase(s, c);

@@ -7,7 +7,7 @@
 
 #include "agree.h"
 
-enum { DRAWN_FAMILIES = 37 };
+int drawn_families(void);               /* how many there are */
 /* Draws a model of a family, and a number of tokens: 1 and the most that it takes among them, as `round` says. */
 void drawn_family(int which, int round, void (*use)(const struct agree *a, int T));
 const char *drawn_family_name(int which);

@@ -56,4 +56,4 @@ static void nanogpt_tensors(struct fam *f)
     fam_head(f, "wte", "lm_head");
 }
 
-const struct fam_family fam_courses[FAM_COURSES] = {{"nanogpt", nanogpt_config, nanogpt_tensors}};
+const struct fam_family fam_courses[] = {{"nanogpt", nanogpt_config, nanogpt_tensors}, {NULL, NULL, NULL}};

@@ -270,22 +270,26 @@ static void qwen2_tensors(struct fam *f)
 static const struct fam_family older[] = {
     {"gpt2", gpt2_config, gpt2_tensors}, {"gpt_neo", gpt_neo_config, gpt_neo_tensors},
     {"gpt_neox", gpt_neox_config, gpt_neox_tensors}, {"llama", llama_config, llama_all_tensors},
-    {"qwen2", qwen2_config, qwen2_tensors}};
-enum { OLDER = sizeof older / sizeof *older };
-_Static_assert(DRAWN_FAMILIES == (int)OLDER + (int)FAM_LLAMAS + (int)FAM_OTHERS + (int)FAM_LATER + (int)FAM_GPTS +
-               (int)FAM_WRAPPED +
-               (int)FAM_COURSES, "all can be drawn");
+    {"qwen2", qwen2_config, qwen2_tensors}, {NULL, NULL, NULL}};
 
+/* NULL: there are no more. */
 static const struct fam_family *family_at(int which)
 {
-    const struct { const struct fam_family *list; int n; } all[] = {
-        {older, OLDER}, {fam_llamas, FAM_LLAMAS}, {fam_others, FAM_OTHERS}, {fam_later, FAM_LATER},
-        {fam_gpts, FAM_GPTS},
-        {fam_wrapped, FAM_WRAPPED}, {fam_courses, FAM_COURSES}};
-    int i = 0;
-    for (; which >= all[i].n; i++)
-        which -= all[i].n;
-    return &all[i].list[which];
+    const struct fam_family *const all[] = {older, fam_llamas, fam_others, fam_later, fam_gpts, fam_wrapped,
+                                            fam_courses};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (const struct fam_family *f = all[i]; f->name; f++)
+            if (which-- == 0)
+                return f;
+    return NULL;
+}
+
+int drawn_families(void)
+{
+    int n = 0;
+    while (family_at(n))
+        n++;
+    return n;
 }
 
 const char *drawn_family_name(int which) { return family_at(which)->name; }

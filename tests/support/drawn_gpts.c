@@ -240,6 +240,7 @@ static void codegen_tensors(struct fam *f)
     hf_bias(&f->hf, "unembed", "lm_head", (size_t)f->c.V);
 }
 
-const struct fam_family fam_gpts[FAM_GPTS] = {
+const struct fam_family fam_gpts[] = {
     {"mpt", mpt_config, mpt_tensors}, {"xglm", xglm_config, xglm_tensors}, {"openai-gpt", gpt_config, gpt_tensors},
-    {"gpt_bigcode", bigcode_config, bigcode_tensors}, {"codegen", codegen_config, codegen_tensors}};
+    {"gpt_bigcode", bigcode_config, bigcode_tensors}, {"codegen", codegen_config, codegen_tensors},
+    {NULL, NULL, NULL}};

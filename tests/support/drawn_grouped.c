@@ -258,6 +258,6 @@ static void falcon_tensors(struct fam *f)
     }
 }
 
-const struct fam_family fam_others[FAM_OTHERS] = {
+const struct fam_family fam_others[] = {
     {"gptj", gptj_config, gptj_tensors}, {"opt", opt_config, opt_tensors}, {"bloom", bloom_config, bloom_tensors},
-    {"falcon", falcon_config, falcon_tensors}};
+    {"falcon", falcon_config, falcon_tensors}, {NULL, NULL, NULL}};

@@ -220,10 +220,10 @@ static void exaone4_config(struct fam *f)
     full_layers_are_still(c);
 }
 
-const struct fam_family fam_later[FAM_LATER] = {
+const struct fam_family fam_later[] = {
     {"nanochat", nanochat_config, nanochat_tensors}, {"olmo", olmo_config, one_bias},
     {"olmo3", olmo3_config, after_tensors},
     {"cohere", cohere_config, cohere_tensors}, {"cohere2", cohere2_config, cohere_tensors},
     {"ernie4_5", ernie_config, ernie_tensors},
     {"helium", helium_config, helium_tensors}, {"hunyuan_v1_dense", hunyuan_config, hunyuan_tensors},
-    {"exaone4", exaone4_config, after_tensors}};
+    {"exaone4", exaone4_config, after_tensors}, {NULL, NULL, NULL}};

@@ -386,7 +386,7 @@ static void starcoder2_tensors(struct fam *f)
     fam_tensors(f, &n, f->c.bias, f->c.bias, f->c.bias);
 }
 
-const struct fam_family fam_llamas[FAM_LLAMAS] = {
+const struct fam_family fam_llamas[] = {
     {"mistral", mistral_config, no_biases}, {"qwen3", qwen3_config, qwen3_tensors},
     {"smollm3", smollm3_config, one_bias},
     {"granite", granite_config, one_bias}, {"olmo2", olmo2_config, olmo2_tensors},
@@ -394,6 +394,6 @@ const struct fam_family fam_llamas[FAM_LLAMAS] = {
     {"gemma2", gemma2_config, gemma_tensors}, {"gemma3_text", gemma3_config, gemma_tensors},
     {"phi3", phi3_config, phi3_tensors},
     {"phi", phi_config, phi_tensors}, {"stablelm", stablelm_config, stablelm_tensors},
-    {"starcoder2", starcoder2_config, starcoder2_tensors}};
+    {"starcoder2", starcoder2_config, starcoder2_tensors}, {NULL, NULL, NULL}};
 
-const struct fam_family fam_wrapped[FAM_WRAPPED] = {{"gemma3", wrapped_config, wrapped_tensors}};
+const struct fam_family fam_wrapped[] = {{"gemma3", wrapped_config, wrapped_tensors}, {NULL, NULL, NULL}};

@@ -24,9 +24,8 @@ struct fam {
     int longest;                        /* of texts; 0: c.n_ctx */
 };
 struct fam_family { const char *name; void (*config)(struct fam *f), (*tensors)(struct fam *f); };
-enum { FAM_LLAMAS = 12, FAM_OTHERS = 4, FAM_LATER = 9, FAM_GPTS = 5, FAM_WRAPPED = 1, FAM_COURSES = 1 };
-extern const struct fam_family fam_llamas[FAM_LLAMAS], fam_others[FAM_OTHERS], fam_later[FAM_LATER], fam_gpts[FAM_GPTS],
-    fam_wrapped[FAM_WRAPPED], fam_courses[FAM_COURSES];
+/* Lists that end with one without a name. */
+extern const struct fam_family fam_llamas[], fam_others[], fam_later[], fam_gpts[], fam_wrapped[], fam_courses[];
 
 /* These add a key; the comma is theirs. */
 void fam_put(struct fam *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -205,7 +205,7 @@ save_scripts()
     awk '/^```python/ {on = 1; next}
         /^```/ {on = 0; to = ""}
         on && !to && /^# [a-z_]+\.py - / {to = $2}
-        on {print > to}' "$root/$1"
+        on && to {print > to}' "$root/$1"
 }
 
 prepare

@@ -63,7 +63,8 @@ run-suites: $(command) $(B)/attn-tests $(B)/bench-stages
 # While one writes: built without optimisation but for what computes, and the suites that notice most.
 quick:
 	@$(MAKE) --no-print-directory flavour=quick $(build)/quick/attn-cli run-suites suites='$(or $(suites),$(quick_suites))'
-quick_suites := names additions checkpoints:every_activation families:random_models
+quick_suites := names additions family checkpoints:every_activation families:every_family_is_drawn families:random_models \
+                init_family:the_command_knows_every_family
 run_suites = ATTN_CLI=$(command) $(steady) $(emulate) $(B)/attn-tests $(suites)
 $(B)/emulated: $(B)/attn-cli
 	@printf '#!/bin/sh\nexec %s "%s" "$$@"\n' '$(emulate)' "$$(realpath $<)" >$@ && chmod +x $@

@@ -192,6 +192,7 @@ SEEN = [
     ("container", "sed s/vocab_size/vocab_sizes/ $D/m.probe >$D/n.probe; $A info -m $D/n.probe",
      r"n\.probe, as config\.json: .*vocab_size"),
     ("container", "$A convert -q -m $D/m.probe -o $D/p && $A diff life $D/p", "the models differ: the tokenizer A"),
+    ("container", "$A diff life $D/m.probe --format json", '"name": "embed.weight", "status": "same"'),
     ("container", ASK + """ $D/m.probe '{"ask":"open","model":"'$D/m.probe'"}' """
      """'{"ask":"run","ids":"1,2"}'""", r'"tokens":\[{"id":1,'),
     ("score", "$A help heads", "probe-score.*help on scores"),
@@ -225,6 +226,7 @@ SEEN = [
     ("activation", "$A help run --all", "pattern, .*probe"),
     ("activation", "$A run -m $D/g --ids 1,2 --show probe", "a title *blocks.0.mlp.probe"),
     ("activation", "$A run -m life -s Life --show probe", "model 'life' has no 'probe'"),
+    ("activation", "$A run -m $D/m --ids 1,2 --show probe --gradient 'logit(1)'", "mlp.probe has no gradient"),
     ("activation", "$A run -m $D/g --ids 1,2 --edit 'L0.probe = 0' --show probe --format json", "blocks.0.mlp.probe"),
     ("activation", ASK + """ $D/g '{"ask":"open","model":"'$D/g'"}'"""
      """ '{"ask":"run","ids":"1,2","keep":["mlp.probe"]}'""",

@@ -193,8 +193,8 @@ START_TEST(a_screen_is_said_in_chinese)
     }
     expect("\"$A\" run --format screen -m tiny -s Lily --edit 'logits = 1e38' --edit 'logits *= 1e10' --lang zh", 0,
            "\n改动：logits *= 10000000000\n接下来  没有：the logit of token 0 is inf");
-    expect("\"$A\" run --format screen -m life -s 'Life is short' --lang zh", 0, "\n其他种类      attn-cli variants");
-    expect("\"$A\" run --format screen -m tiny -s 'Lily lost her red ball' --lang zh", 0, "\nL2H3    看前一个 ");
+    expect("\"$A\" run --format screen -m life -s 'Life is short' --lang zh", 0, "\n然后  attn-cli explain, variants");
+    expect("\"$A\" run --format screen -m tiny -s 'Lily lost her red ball' --lang zh", 0, "L2H3    看前一个 ");
     expect_same("\"$A\" run -m life -s 'Life is short' --lang zh --format json",
                 "\"$A\" run -m life -s 'Life is short' --format json");
 }

@@ -84,8 +84,8 @@ flags_quick    := -fno-stack-protector
 # Each start would read and search 10 MB of places in the source, and pointers to them: so what is undefined ends in a trap, whose
 # place a debugger shows, and nothing is relocated.
 flags_asan     := -O1 -g1 -fsanitize=address,undefined -fsanitize-undefined-trap-on-error -fno-omit-frame-pointer -fno-pic -no-pie
-flags_tsan     := -O1 -fsanitize=thread
-flags_fuzz     := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+flags_tsan     := -O1 -g1 -fsanitize=thread
+flags_fuzz     := -O1 -g1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 flags_coverage := -O0 --coverage
 flags_steps    := -O1 -g0 -fsanitize-coverage=trace-pc
 flags_reach    := -O1 -fno-inline-functions-called-once -fsanitize-coverage=trace-pc

@@ -388,7 +388,8 @@ struct attn_attribute_opts {
     const struct attn_observer *observers; size_t n_observers;      /* of the run, first: those that edit, too */
     const struct attn_edits *edits;     /* what these edit, for documents; NULL: nothing */
     const struct attn_picture_opts *picture;    /* of attn_tools.h; NULL: the defaults */
-    uint64_t reserved[3];
+    const char *layers, *heads;         /* only the parts of these, as attn_select_new takes them; the sum is of all */
+    uint64_t reserved[1];
 };
 /* Writes what each part of the residual stream adds to a logit when the scale of the final norm is frozen: embeddings,
  * heads, biases, MLPs.  Fails for a model without residual connections. */

@@ -73,7 +73,7 @@ static int take_apart(struct attribute *s, struct attn_err *err)
         .format = o.format, .path = o.path, .width = terminal_columns(terminal), .color = terminal_colored(terminal),
         .bars = terminal, .threads = (int)common.threads.n, .kind = attention_kind(), .observers = observers,
         .n_observers = n,
-        .edits = s->of.edits.list, .picture = &picture};
+        .edits = s->of.edits.list, .picture = &picture, .layers = selection.layer, .heads = selection.head};
     code = attn_attribute(s->of.model, s->of.tokens, &opts, err);
     progress_end(&s->of.progress);
     return code;
@@ -154,7 +154,7 @@ const struct command attribute_command = {
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, record_options, nth_options,
                                              encode_options, ids_options, label_options,
-                                             options, edit_options, from_options, paper_options, attention_options,
+                                             options, place_options, edit_options, from_options, paper_options, attention_options,
                                              dropout_seed_options, compute_options, thread_options, general_options,
                                              NULL},
     .report = true,

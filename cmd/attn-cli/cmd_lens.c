@@ -120,6 +120,8 @@ const struct command lens_command = {
         {"attn-cli lens -s \"Lily lost her red\" -o lens.svg", "as a picture; .html to look around in"},
         {NULL, NULL}},
     .refused = (const struct pair[]){
+        {"head", "a lens reads the residual stream, which has no heads; 'attribute' says what each head adds to it"},
+        {"layer", "a lens shows every layer: --points all has the points between them, too"},
         {"cross", REFUSED}, {"cross-file", REFUSED}, {"cross-ids", REFUSED},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, record_options, nth_options,

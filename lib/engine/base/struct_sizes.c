@@ -19,7 +19,7 @@ static const struct { const char *name; size_t size; } sizes[] = {
     SIZE(patch_result), SIZE(picture_opts), SIZE(plan), SIZE(plot_opts), SIZE(probe), SIZE(question), SIZE(record),
     SIZE(record_field), SIZE(records_opts), SIZE(repeat_opts), SIZE(repeated), SIZE(sampling), SIZE(save_opts),
     SIZE(score_opts), SIZE(seq), SIZE(share), SIZE(sink_gradient), SIZE(sink_hint), SIZE(sink_opts),
-    SIZE(slopes_opts), SIZE(tensor_info), SIZE(tensor_opts), SIZE(token), SIZE(tokens), SIZE(touch),
+    SIZE(slopes_opts), SIZE(tensor_info), SIZE(tensor_opts), SIZE(telling), SIZE(token), SIZE(tokens), SIZE(touch),
     SIZE(touch_watch), SIZE(train_opts), SIZE(train_state), SIZE(train_watch_opts), SIZE(variants_opts),
     SIZE(vocab_opts),
 };

@@ -22,6 +22,7 @@
 #include "base/err.h"
 #include "base/size.h"
 #include "compute/rows.h"
+#include "trace/spec.h"
 
 /* What is needed of one row of the run. */
 struct row {
@@ -493,12 +494,37 @@ void attn_attribution_free(struct attn_attribution *a)
     free(a->neuron);
 }
 
+/* Keeps the parts of the layers and heads that were asked for; neither the sum nor the logit changes. */
+static int choose_rows(struct attn_attribution *a, struct attn_err *err)
+{
+    const struct attn_dims *n = &a->model->w.n;
+    const struct attn_spec layers = {"--layer", "layer", a->o->layers, n->L, "model", a->model->source.name};
+    const struct attn_spec heads = {"--head", "head", a->o->heads, n->H, "model", a->model->source.name};
+    if (!a->o->layers && !a->o->heads)
+        return ATTN_OK;
+    bool *keep = calloc(n->L + n->H + 1, sizeof *keep);
+    if (!keep)
+        return attn_no_memory(err, NULL, "to choose parts");
+    int rc = attn_spec_both(keep, keep + n->L, &layers, &heads, err);
+    size_t kept = 0;
+    for (size_t i = 0; i < a->n && !rc; i++) {
+        const struct attn_portion *p = &a->part[i];
+        if (p->layer >= 0 && keep[p->layer] && (p->head >= 0 ? keep[n->L + (size_t)p->head] : !a->o->heads))
+            a->part[kept++] = *p;
+    }
+    a->n = rc ? a->n : kept;
+    free(keep);
+    return rc;
+}
+
 static int carry_out(struct attn_attribution *a, struct attn_out *to, struct attn_err *err)
 {
     struct attn_out *out;
     int rc = attn_format_check(a->o->format, ATTN_FORMAT_TABLE | ATTN_FORMAT_FIGURE, err);
     if (!rc)
         rc = attn_attribution_find(a, err);
+    if (!rc)
+        rc = choose_rows(a, err);
     if (!rc)
         rc = attn_out_open_into(&out, to, a->o->path, err);
     return rc ? rc : attn_out_end_into(out, to, attn_attribution_write(out, a, err), err);

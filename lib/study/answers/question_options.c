@@ -23,8 +23,8 @@ enum {
 #define AT(member) offsetof(struct attn_answer_opts, member)
 static const struct row { const char *name; size_t at; enum type type; unsigned of; } rows[] = {
     {"format", AT(format), TEXT, ALL},
-    {"show", AT(show), TEXT, RUN | PLOT}, {"layer", AT(layers), TEXT, RUN | HEADS | PLOT},
-    {"head", AT(heads), TEXT, RUN | HEADS | PLOT}, {"words", AT(words), FLAG, RUN | PLOT},
+    {"show", AT(show), TEXT, RUN | PLOT}, {"layer", AT(layers), TEXT, RUN | HEADS | ATTRIBUTE | PLOT},
+    {"head", AT(heads), TEXT, RUN | HEADS | ATTRIBUTE | PLOT}, {"words", AT(words), FLAG, RUN | PLOT},
     {"precision", AT(precision), INT, RUN | PATCH},
     {"target", AT(target), TEXT, LENS | ATTRIBUTE}, {"foil", AT(foil), TEXT, ATTRIBUTE},
     {"pos", AT(pos), SIGNED, ATTRIBUTE}, {"neurons", AT(neurons), SIZE, ATTRIBUTE},

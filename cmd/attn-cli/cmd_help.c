@@ -128,16 +128,6 @@ static const struct pair *list_of(const struct command *c)
 
 /* ---- lists that options of several commands speak of -------------------------------------- */
 
-static const struct pair *edit_list(void)
-{
-    return edit_terms;
-}
-
-const struct help_topic help_topics[HELP_TOPICS] = {
-    {"edits", "EDITS", edit_title, edit_options, edit_list},
-    {"kinds", "ATTENTION", attention_title, attention_options, attention_kinds},
-};
-
 static bool is_topic(const char *name)
 {
     for (size_t i = 0; i < HELP_TOPICS; i++)
@@ -217,6 +207,18 @@ static size_t print_options(FILE *f, const struct command *c, bool all)
     return has_many(c) ? n - printed : 0;
 }
 
+/* The screens of what a command shares with others. */
+static void name_topics(FILE *f, const struct command *c)
+{
+    bool first = true;
+    for (size_t i = 0; i < HELP_TOPICS; i++)
+        if (help_takes(c, help_topics[i].options)) {
+            fprintf(f, first ? "\nMore: attn-cli help %s" : ", %s", help_topics[i].name);
+            first = false;
+        }
+    fputs(first ? "" : ", tables\n", f);
+}
+
 void help_print_command(FILE *f, const struct command *c, bool all)
 {
     fprintf(f, "attn-cli %s - ", c->name);
@@ -230,16 +232,12 @@ void help_print_command(FILE *f, const struct command *c, bool all)
     size_t more = print_options(f, c, all);
     if (c->list_title)
         pairs(f, c->list_title, list_of(c));
-    bool terms = false;
-    for (size_t i = 0; i < HELP_TOPICS; i++)
-        if (help_takes(c, help_topics[i].options)) {
-            terms = true;
-            if (!more)
-                pairs(f, help_topics[i].title, help_topics[i].list());
-        }
     if (more)
-        fprintf(f, "\nFor %zu more options%s: attn-cli help %s --all\n", more, terms ? ", edits and attention kinds" :
-                "", c->name);
+        fprintf(f, "\nFor %zu more options: attn-cli help %s --all\n", more, c->name);
+    name_topics(f, c);
+    for (size_t i = 0; i < HELP_TOPICS && !more; i++)
+        if (help_topics[i].whole && help_takes(c, help_topics[i].options))
+            pairs(f, help_topics[i].title, help_topics[i].list());
 }
 
 /* ---- the man page --------------------------------------------------------------------------
@@ -376,9 +374,6 @@ static void print_man(FILE *f)
 const char *const completion_shells[] = {"bash", "zsh", "fish", NULL};
 
 static struct { bool man, all, json; const char *shell; } want;
-/* beside the commands: all of them, and the topics */
-static const char *const words[] = {"all", "edits", "kinds", NULL};
-_Static_assert(sizeof words / sizeof *words == HELP_TOPICS + 2, "each topic is one of the words");
 
 static void print_all(FILE *f)
 {
@@ -399,7 +394,7 @@ static int help(struct attn_err *err)
     if (want.json && (want.man || want.shell))
         return attn_fail(err, ATTN_EUSAGE, "--json and --%s do not go together", want.man ? "man" : "completion");
     bool topic = common.word && !every && is_topic(common.word);
-    if (common.word && !every && !topic && !(c = command_find(common.word, words, err)))
+    if (common.word && !every && !topic && !(c = command_find(common.word, help_words, err)))
         return err->code;
     if (want.json)
         help_print_json(stdout, c);
@@ -432,23 +427,24 @@ static const struct option options[] = {
 const struct command help_command = {
     .name = "help",
     .run = help,
-    .usage = "help [COMMAND|all|edits|kinds] [--all] [--json]",
+    .usage = "help [COMMAND|TOPIC|all] [--all] [--json]",
     .section = IN_REST,
     .summary = "explain a command, or all of them",
-    .about = "Without COMMAND: the list of commands; all: the help of every command; edits, kinds: what --edit and "
-             "--attention take.  The man page, the completions for shells and what programs read are printed from the "
+    .about = "Without COMMAND: the list of commands; all: the help of every command.  A TOPIC is a screen of what commands "
+             "share: texts, places, activations, edits, kinds of attention, tables.  The man page, the completions for shells and what programs read are printed from the "
              "same table; with COMMAND, --json prints that command alone.",
     .examples = (const struct pair[]){
         {"attn-cli help run", "what run does: examples and common options"},
         {"attn-cli help run --all", "all of its options"},
         {"attn-cli help edits", "what can be changed in a run, and how that is said"},
+        {"attn-cli help texts", "what a command can be asked about"},
         {"attn-cli help --man | man -l -", "the man page"},
         {"attn-cli help --json | jq '.commands[].name'", "for programs"},
         {"eval \"$(attn-cli help --completion bash)\"", "completion in this shell"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){options, general_options, NULL},
     .word = "COMMAND",
-    .words = words,
+    .words = help_words,
     .schemas = (const char *const[]){"help", NULL},
     .report = true,
 };

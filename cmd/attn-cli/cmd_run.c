@@ -417,7 +417,7 @@ static const struct option options[] = {
     {.name = NULL},
 };
 
-static const struct pair *activations(void)
+const struct pair *run_activations(void)
 {
     enum { NOTE = 48 };
     static char text[ATTN_ACTS][ATTN_ACT_TEXT], help[ATTN_ACTS][ATTN_ACT_HELP + NOTE];
@@ -473,7 +473,7 @@ const struct command run_command = {
         {"echo \"eat dessert first\" | attn-cli run --format json", "for jq"},
         {NULL, NULL}},
     .list_title = "Activations (short names; H heads, T tokens, N layers)",
-    .rows = activations,
+    .rows = run_activations,
     .groups = (const struct option *const[]){model_options, text_options, record_options, nth_options, encode_options,
                                              ids_options, label_options, cross_options, select_options, options,
                                              page_language_options, edit_options, from_options, compare_options,

@@ -8,4 +8,7 @@
  * too large for that or the options ask for what it has not, of which a note tells. */
 int run_page(const struct command *c, const char *path, bool live, struct attn_err *err);
 
+/* The activations, for help. */
+const struct pair *run_activations(void);
+
 #endif

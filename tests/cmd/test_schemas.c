@@ -216,7 +216,8 @@ START_TEST(it_lists_what_the_help_does)
                    "[.letter, .argument, .type, .minimum, .repeats]'", "[\"t\",\"N\",\"number\",1,false]\n");
     expect_exactly("$A help lens --json | jq -c '[.commands[].name], (.schemas | keys)'", "[\"lens\"]\n[\"lens\",\"many\"]\n");
     expect_exactly("$A help --json | jq -c '[.topics[] | {name, n: (.terms | length > 3)}]'",
-                   "[{\"name\":\"edits\",\"n\":true},{\"name\":\"kinds\",\"n\":true}]\n");
+                   "[{\"name\":\"texts\",\"n\":true},{\"name\":\"places\",\"n\":true},{\"name\":\"activations\",\"n\":true},"
+                   "{\"name\":\"edits\",\"n\":true},{\"name\":\"kinds\",\"n\":true},{\"name\":\"tables\",\"n\":true}]\n");
     expect_exactly("$A help --json | jq -r '.formats[] | select(.ending == \".pdf\") | .of | join(\",\")'",
                    "run,batch,pictures\n");
 }

@@ -97,14 +97,15 @@ static int choose_weight(struct attn_explain_opts *e, const struct session *s, s
     e->key = t.key;
     if (!terminal_is(o.path))
         return ATTN_OK;
-    say_note("the largest weight on another token than the first and itself: L%zuH%zu, query %zu, key %zu; --head, --query "
-             "and --key choose another", t.layer, t.head, t.query, t.key);
+    say_note("the largest weight on another token than the first and itself: L%zuH%zu, query %zu, key %zu; --head, "
+             "--query and --key choose another", t.layer, t.head, t.query, t.key);
     return ATTN_OK;
 }
 
-static int derive(struct session *s, const struct command *c, struct attn_explain_opts *e, char **run,
+static int derive(struct session *s, const struct command *c, const struct attn_explain_opts *asked, char **run,
                   struct attn_err *err)
 {
+    struct attn_explain_opts own = *asked, *e = &own;
     if (session_open(s, c, e->format, o.path, SESSION_CROSSES | SESSION_EMPTY, err) ||
         attn_select_one(&e->layer, &e->head, s->model, o.layer, o.head, err))
         return err->code;
@@ -128,7 +129,7 @@ static int derive(struct session *s, const struct command *c, struct attn_explai
     return code ? code : renorm_report(s->model, s->tokens, e->threads, err);
 }
 
-int explained_write(const struct command *c, struct attn_explain_opts *e, struct attn_err *err)
+int explained_write(const struct command *c, const struct attn_explain_opts *e, struct attn_err *err)
 {
     struct session s = {0};
     char *run = NULL;                   /* the same input for run, which shares the options for it */
@@ -179,8 +180,8 @@ static int explain(struct attn_err *err)
 static const char *const formats[] = {"text", "md", "html", "pdf", NULL};
 
 const struct option explained_options[] = {
-    {0, "layer", OPT_TEXT, &o.layer, "N", "the layer, counted from 0, or from the end as in -1 (default: that of the largest weight on another "
-     "token than the first and the query itself; with any other choice 0)",
+    {0, "layer", OPT_TEXT, &o.layer, "N", "the layer, counted from 0, or from the end as in -1 (default: that of the "
+     "largest weight on another token than the first and the query itself; with any other choice 0)",
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "head", OPT_TEXT, &o.head, "N", "the query head, counted from 0, or with its layer as in L3H0 (default: 0)",
      .flags = OPT_COUNTS | OPT_USUAL},
@@ -235,10 +236,10 @@ const struct command explain_command = {
         {"words", "a derivation is of one weight, between two tokens; --query and --key find words that the tokenizer "
                   "has cut, and 'run' merges them"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, record_options, nth_options,
-                                             encode_options, ids_options, label_options,
-                                             cross_options, explained_options, language_options, font_options, edit_options,
-                                             from_options, attention_options, dropout_seed_options, thread_options,
-                                             general_options, NULL},
+    .groups = (const struct option *const[]){model_options, text_options, record_options, nth_options, encode_options,
+                                             ids_options, label_options, cross_options, explained_options,
+                                             language_options, font_options, edit_options, from_options,
+                                             attention_options, dropout_seed_options, thread_options, general_options,
+                                             NULL},
     .report = true,
 };

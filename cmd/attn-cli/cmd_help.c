@@ -430,9 +430,10 @@ const struct command help_command = {
     .usage = "help [COMMAND|TOPIC|all] [--all] [--json]",
     .section = IN_REST,
     .summary = "explain a command, or all of them",
-    .about = "Without COMMAND: the list of commands; all: the help of every command.  A TOPIC is a screen of what commands "
-             "share: texts, places, activations, edits, kinds of attention, tables.  The man page, the completions for shells and what programs read are printed from the "
-             "same table; with COMMAND, --json prints that command alone.",
+    .about = "Without COMMAND: the list of commands; all: the help of every command.  A TOPIC is a screen of what "
+             "commands share: texts, places, activations, edits, kinds of attention, tables.  The man page, the "
+             "completions for shells and what programs read are printed from the same table; with COMMAND, --json "
+             "prints that command alone.",
     .examples = (const struct pair[]){
         {"attn-cli help run", "what run does: examples and common options"},
         {"attn-cli help run --all", "all of its options"},

@@ -122,8 +122,8 @@ static int lesson(struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "--answers fills in a worksheet: give --blank N, and the sheet's --seed, "
                                            "too");
     if (text && !common.word && !o.blank.given)
-        return attn_fail(err, ATTN_EUSAGE, "a worksheet of a text leaves out results: give --blank N; 'attn-cli explain' "
-                         "shows them all");
+        return attn_fail(err, ATTN_EUSAGE, "a worksheet of a text leaves out results: give --blank N; 'attn-cli "
+                         "explain' shows them all");
     int code = common.word ? check_name(err) : ATTN_OK;
     if (!code)
         code = common.word ? work_through(&e, err) : explained_write(&lesson_command, &e, err);
@@ -148,9 +148,10 @@ const struct command lesson_command = {
     .usage = "lesson [NAME] [--format F] [-o PATH] | lesson -s TEXT --blank N [-m DIR|NAME] [--answers] [-o PATH]",
     .section = IN_SENTENCE,
     .summary = "work through an article on attention, or a worksheet of your own sentence",
-    .about = "Works through an article on attention, listing by listing, with its own inputs and weights: each number that "
-             "it prints stands beside the computed one, and its errors are named.  Without a name it says which there "
-             "are.  Of a text it makes a worksheet: the derivation that 'explain' prints, with N results left out.",
+    .about = "Works through an article on attention, listing by listing, with its own inputs and weights: each "
+             "number that it prints stands beside the computed one, and its errors are named.  Without a name it "
+             "says which there are.  Of a text it makes a worksheet: the derivation that 'explain' prints, with N "
+             "results left out.",
     .examples = (const struct pair[]){
         {"attn-cli lesson", "which lessons there are"},
         {"attn-cli lesson life", "an article, listing by listing, with its errata"},

@@ -34,8 +34,8 @@ static int check_replaced(struct attn_err *err)
         fclose(f);
     head[n] = '\0';
     return strstr(head, ours) ? ATTN_OK
-                              : attn_fail(err, ATTN_EUSAGE, "%s: is there, and no page of attn-cli: give another name with "
-                                          "-o FILE", o.path);
+                              : attn_fail(err, ATTN_EUSAGE, "%s: is there, and no page of attn-cli: give another "
+                                          "name with -o FILE", o.path);
 }
 
 static void say_size(void)
@@ -56,10 +56,10 @@ static int page(struct attn_err *err)
 }
 
 static const struct option options[] = {
-    {'o', "output", OPT_FILE, &o.path, "FILE", "write to this file, - is standard output (default: page.html); what is no "
-     "page of attn-cli is not replaced", .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
-    {0, "still", OPT_FLAG, &o.still, NULL, "a page that only shows what was computed, which is smaller, and the same as "
-     "that of run -o x.html", .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
+    {'o', "output", OPT_FILE, &o.path, "FILE", "write to this file, - is standard output (default: page.html); what "
+     "is no page of attn-cli is not replaced", .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
+    {0, "still", OPT_FLAG, &o.still, NULL, "a page that only shows what was computed, which is smaller, and the same "
+     "as that of run -o x.html", .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {.name = NULL},
 };
 
@@ -71,10 +71,10 @@ const struct command page_command = {
     .usage = "page TEXT [-m DIR|NAME] [--show LIST] [--still] [-o FILE]",
     .section = IN_SENTENCE,
     .summary = "a page to explore a text in: type, switch heads off, see what follows",
-    .about = "Writes one file that a browser opens without a network.  It holds the model, of at most 64 MB of weights, "
-             "its tokenizer and the program's own code, compiled to WebAssembly: type another text, take heads away, "
-             "change weights, and every number follows.  --still leaves all that out and shows what was computed, as a "
-             "larger model does, of which a note tells.",
+    .about = "Writes one file that a browser opens without a network.  It holds the model, of at most 64 MB of "
+             "weights, its tokenizer and the program's own code, compiled to WebAssembly: type another text, take "
+             "heads away, change weights, and every number follows.  --still leaves all that out and shows what was "
+             "computed, as a larger model does, of which a note tells.",
     .examples = (const struct pair[]){
         {"attn-cli page \"Tom and Lily went to the park. Tom gave the ball to\"", "page.html, of the built-in model"},
         {"attn-cli page \"Lily lost her red ball\" --show pattern,lens --ablate L2H0 -o ball.html",

@@ -128,7 +128,8 @@ static const char *keeps_still(const struct run *s)
     struct attn_info info;
     attn_model_info(s->of.model, &info);
     return info.bytes > LIVE_MOST ? "its model has more than 64 MB of weights"
-           : s->of.cross ? "it shows two texts (--cross)" : compute_bf16() ? "it computes in float32 (--compute)" : NULL;
+           : s->of.cross ? "it shows two texts (--cross)" : compute_bf16() ? "it computes in float32 (--compute)"
+               : NULL;
 }
 
 static bool is_live(const struct run *s)
@@ -271,7 +272,8 @@ static int show(struct run *s, struct attn_err *err)
     if (!screen && (!o.format || !strcmp(o.format, "text") || !strcmp(o.format, "term")))
         pager_hold();
     struct output output = {
-        .command = o.page ? o.page : &run_command, .format = screen ? "screen" : o.format, .hints = screen ? hints : NULL, .path = o.path,
+        .command = o.page ? o.page : &run_command, .format = screen ? "screen" : o.format, .hints = screen ? hints
+            : NULL, .path = o.path,
         .precision = (int)o.precision.n, .model = s->of.model,
         .select = s->select, .tokens = s->of.tokens, .tokenizer = s->of.tokenizer, .text = s->of.in.text,
         .len = s->of.in.len, .cross = s->of.cross,

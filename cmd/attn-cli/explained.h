@@ -9,7 +9,7 @@ extern const struct option explained_options[];
 /* What these options and those of both commands say. */
 struct attn_explain_opts explained_opts(void);
 /* Derives a weight of the text that was given, as e says. */
-int explained_write(const struct command *c, struct attn_explain_opts *e, struct attn_err *err);
+int explained_write(const struct command *c, const struct attn_explain_opts *e, struct attn_err *err);
 int explained_check_path(struct attn_err *err);         /* its ending stands for a format that these commands write */
 void explained_note(int code);                          /* what a PDF's letters lack, if it was written */
 /* The first of these options that was given, by its name; NULL: none. */

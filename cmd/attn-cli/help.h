@@ -5,8 +5,8 @@
 #include "table.h"
 #include "texts.h"
 
-/* What several commands share: those that take these options (NULL: none in particular) name it, and with `whole` have it
- * at the end of all their options. */
+/* What several commands share: those that take these options (NULL: none in particular) name it, and with `whole` have
+ * it at the end of all their options. */
 enum { HELP_TOPICS = 6 };
 extern const struct help_topic {
     const char *name, *man, *title;

@@ -141,6 +141,8 @@ static void put_option(FILE *f, const struct option *o)
 
 /* ---- commands ---------------------------------------------------------------------------- */
 
+enum { GROUPS_MOST = 32, GROUP_NAME = 64 };     /* of a command; bytes of a name */
+
 static void put_topics_of(FILE *f, const struct command *c)
 {
     const char *taken[HELP_TOPICS + 1] = {NULL};
@@ -149,6 +151,66 @@ static void put_topics_of(FILE *f, const struct command *c)
         if (help_takes(c, help_topics[i].options))
             taken[n++] = help_topics[i].name;
     put_words(f, "topics", taken);
+}
+
+/* Whether several commands have a group of options, which is then written once. */
+static bool is_shared(const struct option *group)
+{
+    size_t n = 0;
+    for (size_t i = 0; commands[i]; i++)
+        n += help_takes(commands[i], group);
+    return n > 1;
+}
+
+/* What a shared group is called: as its first option; if an earlier one is called so, with its last option, too. */
+static const char *name_group(char name[GROUP_NAME], const struct option *group)
+{
+    const struct option *last = group;
+    bool taken = false, met = false;
+    while (last[1].name)
+        last++;
+    for (size_t i = 0; commands[i] && !met; i++)
+        for (const struct option *const *g = commands[i]->groups; *g && !met; g++) {
+            met = *g == group;
+            taken |= !met && is_shared(*g) && !strcmp((*g)->name, group->name);
+        }
+    snprintf(name, GROUP_NAME, "%s%s%s", group->name, taken ? "-" : "", taken ? last->name : "");
+    return name;
+}
+
+static void put_shared_of(FILE *f, const struct command *c)
+{
+    static char name[GROUPS_MOST][GROUP_NAME];
+    const char *names[GROUPS_MOST + 1] = {NULL};
+    size_t n = 0;
+    for (const struct option *const *g = c->groups; *g && n < GROUPS_MOST; g++)
+        if (is_shared(*g)) {
+            names[n] = name_group(name[n], *g);
+            n++;
+        }
+    put_words(f, "shared", names);
+}
+
+/* The groups that come for the first time with command i, which is the only one with `only`. */
+static const char *put_shared(FILE *f, size_t i, bool only, const char *before)
+{
+    for (const struct option *const *g = commands[i]->groups; *g; g++) {
+        bool seen = !is_shared(*g);
+        for (size_t k = 0; k < i && !only && !seen; k++)
+            seen = help_takes(commands[k], *g);
+        if (seen)
+            continue;
+        char name[GROUP_NAME];
+        put_member(f, before, "name", name_group(name, *g));
+        fputs(", \"options\": [", f);
+        for (const struct option *o = *g; o->name; o++) {
+            fputs(o == *g ? "" : ",", f);
+            put_option(f, o);
+        }
+        fputs("]}", f);
+        before = ",\n {";
+    }
+    return before;
 }
 
 static void put_list(FILE *f, const struct command *c)
@@ -163,8 +225,8 @@ static void put_list(FILE *f, const struct command *c)
 
 static void put_command(FILE *f, const struct command *c)
 {
-    const struct option *o;
     const char *const arguments[] = {c->word, c->second, NULL};
+    const char *before = "";
     put_member(f, "\n {", "name", c->name);
     put_member(f, ", ", "summary", c->summary);
     put_member(f, ",\n  ", "usage", c->usage);
@@ -174,12 +236,14 @@ static void put_command(FILE *f, const struct command *c)
     put_words(f, "arguments", arguments);
     put_words(f, "schemas", c->schemas);
     put_topics_of(f, c);
+    put_shared_of(f, c);
     put_list(f, c);
     fputs(",\n  \"options\": [", f);
-    for (size_t i = 0; (o = option_at(c, i)); i++) {
-        fputs(i ? "," : "", f);
-        put_option(f, o);
-    }
+    for (const struct option *const *g = c->groups; *g; g++)
+        for (const struct option *o = *g; o->name && !is_shared(*g); o++, before = ",") {
+            fputs(before, f);
+            put_option(f, o);
+        }
     fputs("]}", f);
 }
 
@@ -241,6 +305,11 @@ void help_print_json(FILE *f, const struct command *only)
             put_command(f, commands[i]);
             before = ",";
         }
+    fputs("],\n\"shared\": [", f);
+    before = "\n {";
+    for (size_t i = 0; commands[i]; i++)
+        if (!only || commands[i] == only)
+            before = put_shared(f, i, only != NULL, before);
     fputs("],\n\"topics\": [", f);
     put_topics(f);
     fputs("],\n\"formats\": [", f);

@@ -410,8 +410,9 @@ static int take_text(struct parse *p, const char *word)
         return attn_fail(p->err, ATTN_EUSAGE, "unexpected argument '%s': leave out the blank after the comma, or "
                          "put the list in quotes", excerpt(word).text);
     if (is_shown(p, word))
-        return attn_fail(p->err, ATTN_EUSAGE, "'%s' is an activation behind --show %s: a list has commas and no blanks, as "
-                         "in --show %s,%s; -s takes it as a text", word, selection.show, selection.show, word);
+        return attn_fail(p->err, ATTN_EUSAGE, "'%s' is an activation behind --show %s: a list has commas and no "
+                         "blanks, as in --show %s,%s; -s takes it as a text", word, selection.show, selection.show,
+                             word);
     if (is_head(word))
         return attn_fail(p->err, ATTN_EUSAGE, "'%s' is a place, and '%s' takes texts: type --head %s, or -s %s", word,
                          p->command->name, word, word);

@@ -67,12 +67,12 @@ const struct option printed_options[] = {
 
 int outputs_add(const struct option *o, const char *path, struct attn_err *err)
 {
-    const char **more = attn_grow(outputs.path, &outputs.room, outputs.n + 1, sizeof *more);
-    if (!more)
-        return attn_no_memory(err, NULL, "for %zu paths", outputs.n + 1);
     for (size_t i = 0; i < outputs.n; i++)
         if (!strcmp(outputs.path[i], path))
             return attn_fail(err, ATTN_EUSAGE, "-o %s is given twice", path);
+    const char **more = attn_grow(outputs.path, &outputs.room, outputs.n + 1, sizeof *more);
+    if (!more)
+        return attn_no_memory(err, NULL, "for %zu paths", outputs.n + 1);
     outputs.path = more;
     outputs.path[outputs.n++] = path;
     outputs.of = o;

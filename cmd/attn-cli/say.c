@@ -113,7 +113,8 @@ static const struct attn_meaning meanings[] = {
     {"encode", "tokenize"},
     {"complete", "generate"}, {"predict", "generate"}, {"continue", "generate"}, {"sample", "generate"},
     {"perplexity", "score"}, {"loss", "score"},
-    {"derive", "explain"}, {"induction", "heads"}, {"benchmark", "bench"}, {"articles", "lesson"}, {"article", "lesson"}, {"worksheet", "lesson"}, {"teach", "lesson"},
+    {"derive", "explain"}, {"induction", "heads"}, {"benchmark", "bench"}, {"articles", "lesson"}, {"article",
+        "lesson"}, {"worksheet", "lesson"}, {"teach", "lesson"},
     {0}};
 
 void nearest_offer(struct nearest *n, const char *name)

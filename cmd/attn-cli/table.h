@@ -123,7 +123,8 @@ bool option_each(struct given *out, const struct command *c, const struct option
 /* All commands, in the order of the help.  A new one is a name here and a file that ends with NAME_command. */
 #define COMMANDS(each) \
     each(run) each(page) each(batch) each(merge) each(tokenize) each(generate) each(score) each(heads) each(lens) \
-    each(attribute) each(patch) each(explain) each(lesson) each(attend) each(variants) each(diff) each(plot) each(info) \
+    each(attribute) each(patch) each(explain) each(lesson) each(attend) each(variants) each(diff) each(plot) \
+    each(info) \
     each(models) each(convert) each(vocab) each(init) each(train) each(bench) each(help)
 #define DECLARE_COMMAND(name) extern const struct command name##_command;
 COMMANDS(DECLARE_COMMAND)

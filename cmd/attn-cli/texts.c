@@ -147,14 +147,14 @@ static bool copy_bytes(const char **to, const char *from, size_t len)
 static int keep(const struct attn_record *r, struct attn_err *err)
 {
     struct attn_record *more = attn_grow(texts.item, &texts.room, texts.n + 1, sizeof *more);
-    int32_t *ids = r->ids ? malloc((r->n + 1) * sizeof *ids) : NULL;
-    if (!more || (r->ids && !ids)) {
-        free(ids);
+    if (!more)
         return attn_no_memory(err, NULL, "for %zu texts", texts.n + 1);
-    }
+    texts.item = more;
+    int32_t *ids = r->ids ? malloc((r->n + 1) * sizeof *ids) : NULL;
+    if (r->ids && !ids)
+        return attn_no_memory(err, NULL, "for %zu ids", r->n);
     if (ids && r->n)
         memcpy(ids, r->ids, r->n * sizeof *ids);
-    texts.item = more;
     struct attn_record *kept = &more[texts.n++];
     *kept = *r;
     kept->ids = ids;
@@ -255,8 +255,8 @@ static int answer(const struct command *c, struct attn_err *err)
         return code ? code : c->run(err);
     }
     if (c->one)
-        return attn_fail(err, ATTN_EUSAGE, "%s has %zu texts, and '%s' shows one: --nth 0 takes the first", texts_source(),
-                         texts.n, c->name);
+        return attn_fail(err, ATTN_EUSAGE, "%s has %zu texts, and '%s' shows one: --nth 0 takes the first",
+                         texts_source(), texts.n, c->name);
     if (c->streams && !many_joins(c))
         return c->streams(err);
     texts.many = true;

@@ -9,8 +9,8 @@
 static const struct pair *texts(void)
 {
     static const struct pair list[] = {
-        {"TEXT...", "arguments, each in quotes; several are several texts.  After -- they may begin with a dash.  One that "
-         "names a file is refused"},
+        {"TEXT...", "arguments, each in quotes; several are several texts.  After -- they may begin with a dash.  One "
+         "that names a file is refused"},
         {"-s TEXT", "the same, any number of times"},
         {"-f FILE", "a text in each line, - is standard input.  Blank lines are skipped"},
         {"FILE.ndjson", "one {\"text\": \"...\"} or {\"ids\": [5, 1]} in each line, with or without an \"id\""},
@@ -19,8 +19,8 @@ static const struct pair *texts(void)
         {"... | attn-cli", "a pipe is read where no text is given; heads, info, diff and train read one with -f -"},
         {"--whole, --nth K", "the file as one text; only text K of many, counted from 0"},
         {"--ids 5,1,2", "token ids in place of a text; also '5 1 2' and '[5, 1, 2]'"},
-        {"answers", "to several texts are one table whose first column is record, the number of the text; JSON has a list "
-         "of records; for people they follow one another.  A text that cannot be run has its reason, and the exit "
+        {"answers", "to several texts are one table whose first column is record, the number of the text; JSON has a "
+         "list of records; for people they follow one another.  A text that cannot be run has its reason, and the exit "
          "status is 3"},
         {NULL, NULL}};
     return list;
@@ -47,8 +47,8 @@ static const struct pair *tables(void)
 {
     static const struct pair list[] = {
         {"text", "aligned columns for people, numbers rounded"},
-        {"csv, tidy", "RFC 4180 with a header; all digits, and nothing where there is no number.  tidy has an observation in "
-         "each row"},
+        {"csv, tidy", "RFC 4180 with a header; all digits, and nothing where there is no number.  tidy has an "
+         "observation in each row"},
         {"tsv", "the same with tabs, never quoted: a tab, a line end and a backslash in a text are \\t, \\n and \\\\"},
         {"ndjson", "an object for each row"},
         {"json", "a document, with the model and what was asked, and the rows in a list"},
@@ -56,7 +56,8 @@ static const struct pair *tables(void)
         {"-o PATH", "the ending says the format, also of several paths: -o x.csv -o x.json; directories are made.  A "
          "--format that contradicts it is refused"},
         {"record", "the first column of answers to several texts: the number of the text, from 0"},
-        {"numbers", "are the shortest that read back the same; counts of layers, heads, positions and records begin at 0"},
+        {"numbers", "are the shortest that read back the same; counts of layers, heads, positions and records begin at "
+         "0"},
         {NULL, NULL}};
     return list;
 }
@@ -66,7 +67,8 @@ static const struct pair *edits(void) { return edit_terms; }
 const struct help_topic help_topics[HELP_TOPICS] = {
     {"texts", "TEXTS", "Texts that a command is asked about", nth_options, texts, false},
     {"places", "PLACES", "Places: layers, heads and activations", place_options, places, false},
-    {"activations", "ACTIVATIONS", "Activations (short names; H heads, T tokens, N layers)", NULL, run_activations, false},
+    {"activations", "ACTIVATIONS", "Activations (short names; H heads, T tokens, N layers)", NULL, run_activations,
+     false},
     {"edits", "EDITS", edit_title, edit_options, edits, true},
     {"kinds", "ATTENTION", attention_title, attention_options, attention_kinds, true},
     {"tables", "TABLES", "Tables and where they go", NULL, tables, false},

@@ -208,12 +208,13 @@ START_TEST(it_lists_what_the_help_does)
 {
     expect_same("$A help --json | jq -r '.commands[].name'",
                 "$A help | sed -n '/^Commands:/,/^$/p' | sed -n 's/^  \\([a-z][a-z]*\\) .*/\\1/p'");
-    expect_same("$A help --json | jq -r '.commands[] | .options[].name' | sort",
+    expect_same("$A help --json | jq -r '(.shared | map({(.name): [.options[].name]}) | add) as $s | .commands[] | "
+                "(.options[].name, $s[.shared[]][])' | sort",
                 "for c in $($A help --json | jq -r '.commands[].name'); do $A help $c --all; done | "
                 "sed -n 's/^  \\(-., \\|    \\)--\\([a-z0-9-]*\\).*/\\2/p' | sort");
-    expect_exactly("$A help --json | jq -c '.commands[] | select(.name == \"score\") | .options[] | "
-                   "select(.name == \"threads\") | "
+    expect_exactly("$A help --json | jq -c '.shared[] | select(.name == \"threads\") | .options[] | "
                    "[.letter, .argument, .type, .minimum, .repeats]'", "[\"t\",\"N\",\"number\",1,false]\n");
+    expect_exactly("$A help --json | jq '[.shared[].options[].name] | (unique | length) == length'", "false\n");
     expect_exactly("$A help lens --json | jq -c '[.commands[].name], (.schemas | keys)'", "[\"lens\"]\n[\"lens\",\"many\"]\n");
     expect_exactly("$A help --json | jq -c '[.topics[] | {name, n: (.terms | length > 3)}]'",
                    "[{\"name\":\"texts\",\"n\":true},{\"name\":\"places\",\"n\":true},{\"name\":\"activations\",\"n\":true},"

@@ -3,8 +3,8 @@
  *
  *     away(head) = mean over rows i >= 2 of  1 - w[i,0] - w[i,i]
  *
- * Of several with the largest it is the one of the lowest layer and number.  A text of fewer than three tokens has none,
- * nor has one whose heads all stay below 0.1. */
+ * Of several with the largest it is the one of the lowest layer and number.  A text of fewer than three tokens has
+ * none, nor has one whose heads all stay below 0.1. */
 #ifndef ATTN_ASK_AWAY_H
 #define ATTN_ASK_AWAY_H
 

@@ -202,7 +202,8 @@ static int refuse_file(const struct attn_map *map, const char *path, struct attn
         return map->len < 4 ? attn_fail(err, ATTN_EFORMAT, "%s: is no GGUF file: has %zu bytes, expected the letters "
                                         "GGUF and what follows them", path, map->len)
                             : attn_fail(err, ATTN_EFORMAT, "%s: is no GGUF file: begins with %02x %02x %02x %02x, "
-                                        "expected the letters GGUF: was it copied whole?", path, b[0], b[1], b[2], b[3]);
+                                        "expected the letters GGUF: was it copied whole?", path, b[0], b[1], b[2],
+                                        b[3]);
     return rc ? rc : attn_fail(err, ATTN_EFORMAT,
         "%s: is a file, expected the directory of a model, which has a config.json, or a GGUF file%s", path,
         words ? "; of a vocabulary, 'init -o DIR --vocab FILE' makes one" : "");

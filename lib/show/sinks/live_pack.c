@@ -149,7 +149,8 @@ static int deflate_all(struct attn_album_live *live, const char *json, size_t le
 static int check(const struct attn_sink_job *job, struct attn_err *err)
 {
     if (job->cross)
-        return attn_fail(err, ATTN_EUSAGE, "a page that computes has one text, which looks at itself: leave --cross out");
+        return attn_fail(err, ATTN_EUSAGE, "a page that computes has one text, which looks at itself: leave --cross "
+                         "out");
     if (job->of->attend)
         return attn_fail(err, ATTN_EUSAGE, "a page computes with a model, and there are only numbers");
     if (job->gradient)

@@ -1,8 +1,8 @@
 /* screen.h - the first look at a run: what screen.c keeps of it, and screen_print.c prints.
  *
- * It is laid out for 80 columns and at most 40 lines wherever it goes, so that a terminal, a pipe and a file get the same
- * but for colours.  Its last 23 lines, which a terminal of 24 still shows, are of all heads; above them stand the numbers
- * of one, that whose rows look most beyond themselves and the first token (ask/away.h). */
+ * It is laid out for 80 columns and at most 40 lines wherever it goes, so that a terminal, a pipe and a file get the
+ * same but for colours.  Its last 23 lines, which a terminal of 24 still shows, are of all heads; above them stand the
+ * numbers of one, that whose rows look most beyond themselves and the first token (ask/away.h). */
 #ifndef ATTN_SINKS_SCREEN_H
 #define ATTN_SINKS_SCREEN_H
 

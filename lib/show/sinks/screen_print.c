@@ -1,5 +1,6 @@
 /* screen_print.c - prints the first look at a run: model and tokens, the numbers of the head that tells most, and then
- * what a screen of 24 lines holds: it among the heads of its layer, what heads do, what tokens look at, what comes next. */
+ * what a screen of 24 lines holds: it among the heads of its layer, what heads do, what tokens look at, what comes
+ * next. */
 #include "sinks/screen.h"
 
 #include <math.h>
@@ -262,8 +263,8 @@ static void print_layer(struct attn_screen *s, const struct shown *of, size_t le
 static void print_why(struct attn_screen *s, const struct shown *of)
 {
     if (of->tells)
-        print_line(s, ATTN_DIM, tr(s, "L%zuH%zu looks most beyond itself and the first token: %.2f of its weight"), of->layer,
-                   of->head, of->away);
+        print_line(s, ATTN_DIM, tr(s, "L%zuH%zu looks most beyond itself and the first token: %.2f of its weight"),
+                   of->layer, of->head, of->away);
     else if (s->job->cross)
         print_line(s, ATTN_DIM, "%s", tr(s, "the first head"));
     else
@@ -324,7 +325,8 @@ static void print_targets(struct attn_screen *s, size_t most)
         print_row_label(s, t->n - n + i, left);
         if (to->weight > 0) {
             struct attn_label key = attn_label_token(&keys->tok[to->key], ATTN_SCREEN_LABEL);
-            attn_out_printf(s->out, " → %s %.2f (L%zuH%zu)\n", key.text, (double)to->weight, to->at.layer, to->at.head);
+            attn_out_printf(s->out, " → %s %.2f (L%zuH%zu)\n", key.text, (double)to->weight, to->at.layer,
+                            to->at.head);
         } else {
             attn_out_printf(s->out, " → %s\n", tr(s, "nothing"));
         }

@@ -127,7 +127,8 @@ static int make_live(struct attn_sink *s, const struct attn_sink_opts *o, struct
         return attn_fail(err, ATTN_EUSAGE, "only a page (html) can compute, not %s",
                          s->format->name);
     if (o->bf16)
-        return attn_fail(err, ATTN_EUSAGE, "a page that computes does so in float32: leave --compute bf16 out, or take a page that is still");
+        return attn_fail(err, ATTN_EUSAGE, "a page that computes does so in float32: leave --compute bf16 out, or "
+                         "take a page that is still");
     int rc = s->methods->live(&s->live, &s->job, o->tokenizer, err);
     s->job.live = s->live;
     s->still = !s->live;

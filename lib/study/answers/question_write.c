@@ -107,7 +107,8 @@ static int write_attribute(const struct writing *w, struct attn_err *err)
         rc = read_token(&foil, o->foil, w, err);
     const struct attn_attribute_opts opts = {
         .tokenizer = a->tokenizer, .text = text_of(w), .text_len = length_of(w), .target = target,
-        .foil = o->foil ? &foil : NULL, .pos = o->pos, .neurons = o->neurons, .top = o->top, .layers = o->layers, .heads = o->heads, .format = o->format,
+        .foil = o->foil ? &foil : NULL, .pos = o->pos, .neurons = o->neurons, .top = o->top,
+        .layers = o->layers, .heads = o->heads, .format = o->format,
         .path = w->path, .threads = a->plan.threads, .kind = a->plan.kind, .observers = a->observers,
         .n_observers = a->n, .edits = a->edits};
     return rc ? rc : attn_attribute_into(w->to, a->q->model, a->tokens, &opts, err);

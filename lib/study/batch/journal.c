@@ -162,8 +162,8 @@ static int resume(struct attn_journal *j, enum attn_journal_state *state, struct
     return rc;
 }
 
-/* Refuses to replace a finished output, which may have taken days.  One of another share of the input says so: a cluster
- * task was restarted alone, without knowing about the others. */
+/* Refuses to replace a finished output, which may have taken days.  One of another share of the input says so: a
+ * cluster task was restarted alone, without knowing about the others. */
 static int check_replaced(const struct attn_journal *j, struct attn_err *err)
 {
     struct attn_sidecar made;
@@ -176,8 +176,8 @@ static int check_replaced(const struct attn_journal *j, struct attn_err *err)
         rc = attn_sidecar_agree(&made, &j->side, j->json, err);
     attn_sidecar_free(&made);
     if (!rc && there(j->path))
-        rc = attn_fail(err, ATTN_EUSAGE, "%s: was finished before: --force makes it again, --resume leaves what is done",
-                       j->path);
+        rc = attn_fail(err, ATTN_EUSAGE, "%s: was finished before: --force makes it again, --resume leaves what is "
+                       "done", j->path);
     return rc;
 }
 

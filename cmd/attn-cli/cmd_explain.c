@@ -86,7 +86,7 @@ static char *command_for_run(void)
 /* Where nothing is chosen, the weight that tells most; a text of two tokens has none. */
 static int choose_weight(struct attn_explain_opts *e, const struct session *s, struct attn_err *err)
 {
-    struct attn_telling t;
+    struct attn_telling t = {.weight = 0};
     const struct attn_plan plan = plan_asked();
     int code = attn_telling_find(&t, s->model, &plan, s->tokens, e->observer, err);
     if (code || !(t.weight > 0))

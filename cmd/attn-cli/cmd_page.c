@@ -84,8 +84,8 @@ const struct command page_command = {
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, record_options, nth_options, encode_options,
                                              ids_options, label_options, cross_options, select_options, options,
-                                             page_language_options, edit_options, from_options, compare_options,
-                                             picture_options, key_picture_options, attention_options,
+                                             run_page_options, page_language_options, edit_options, from_options,
+                                             compare_options, picture_options, key_picture_options, attention_options,
                                              dropout_seed_options, compute_options, thread_options, general_options,
                                              NULL},
 };

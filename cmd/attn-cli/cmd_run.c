@@ -407,6 +407,10 @@ static const struct option options[] = {
     {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point, in text only (default: 4)",
      .max = ATTN_PRECISION_MOST,
      .section = OF_OUTPUT, .flags = OPT_COUNTS},
+    {.name = NULL},
+};
+
+const struct option run_page_options[] = {
     {0, "words", OPT_FLAG, &o.words, NULL,
      "merge the tokens of each word, in every format, as a page does: pattern and rollout are summed over the tokens "
      "of a key's word and averaged over those of a query's, so that rows still sum to 1; context is averaged",
@@ -478,8 +482,8 @@ const struct command run_command = {
     .rows = run_activations,
     .groups = (const struct option *const[]){model_options, text_options, record_options, nth_options, encode_options,
                                              ids_options, label_options, cross_options, select_options, options,
-                                             page_language_options, edit_options, from_options, compare_options,
-                                             csv_options, picture_options, key_picture_options, attention_options,
-                                             dropout_seed_options, compute_options, thread_options, general_options,
-                                             NULL},
+                                             run_page_options, page_language_options, edit_options, from_options,
+                                             compare_options, csv_options, picture_options, key_picture_options,
+                                             attention_options, dropout_seed_options, compute_options, thread_options,
+                                             general_options, NULL},
 };

@@ -8,6 +8,7 @@
  * too large for that or the options ask for what it has not, of which a note tells. */
 int run_page(const struct command *c, const char *path, bool live, struct attn_err *err);
 
+extern const struct option run_page_options[];  /* of a run that may be a page */
 /* The activations, for help. */
 const struct pair *run_activations(void);
 

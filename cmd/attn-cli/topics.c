@@ -47,8 +47,8 @@ static const struct pair *tables(void)
 {
     static const struct pair list[] = {
         {"text", "aligned columns for people, numbers rounded"},
-        {"csv, tidy", "RFC 4180 with a header; all digits, and nothing where there is no number.  tidy has an "
-         "observation in each row"},
+        {"csv", "RFC 4180 with a header; all digits, and nothing where there is no number.  Of activations it is a file for "
+         "each matrix, and the long table of all of them has a name of its own"},
         {"tsv", "the same with tabs, never quoted: a tab, a line end and a backslash in a text are \\t, \\n and \\\\"},
         {"ndjson", "an object for each row"},
         {"json", "a document, with the model and what was asked, and the rows in a list"},

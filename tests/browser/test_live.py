@@ -674,7 +674,7 @@ class Live(unittest.TestCase):
         """But what is wrong with an edit, which says what the command says."""
         self.open("zh", "-m", "tiny", "-s", LILY, "--show", "pattern,context,lens", "--lang", "zh")
         # of options
-        found, names = set(), set("pos what over target foil metric method precision neurons ATTN SIMD generic".split())
+        found, names = set(), set("pos what over layer head target foil metric method precision neurons ATTN SIMD generic".split())
 
         def look():
             found.update(fixtures.english(browser, names))

@@ -180,7 +180,7 @@ class Page(unittest.TestCase):
     def test_next_tokens_are_those_of_the_text(self):
         args = ["-m", "models/stacked", "-s", LAMP]
         self.open("stacked", *args)
-        likely = fixtures.cli("run", *args).decode().partition("likeliest next tokens")[2]
+        likely = fixtures.cli("run", *args, "--format", "text").decode().partition("likeliest next tokens")[2]
         listed = browser.value("[...$('next-list').children].map((e) => [e.firstChild.textContent, "
                                "e.lastChild.textContent])")
         self.assertEqual(len(listed), 5)

@@ -96,11 +96,12 @@ bool attn_target_is_temp(const char *name)
     return digits == 16 && !strcmp(name + before + digits, AFTER);
 }
 
-/* Locks a new file, so that nobody takes it for one that was left behind; false: somebody just did. */
+/* Locks a new file, so that nobody takes it for one that was left behind; false: somebody just did.  Where it cannot be
+ * looked at, it is there. */
 static bool keep(int fd, const char *path)
 {
     bool taken = !attn_disk_lock(fd) && errno == EWOULDBLOCK;
-    return !taken && access(path, F_OK) == 0;
+    return !taken && (access(path, F_OK) == 0 || errno != ENOENT);
 }
 
 /* Malloc'd: a random name beside `final`, which nobody else has; NULL with errno. */
@@ -155,17 +156,22 @@ static void keep_owner(int fd, const struct stat *old)
         (void)(fchown(fd, old->st_uid, old->st_gid) && fchown(fd, (uid_t)-1, old->st_gid));
 }
 
-/* What cannot be made is told by whoever opens the file. */
-static void make_folder(struct attn_target *t)
+/* Makes the directory of a file that could not be opened for want of it; false, and errno is as before: it cannot. */
+static bool make_folder(struct attn_target *t)
 {
     const char *slash = strrchr(t->final, '/');
-    struct stat st;
     int saved = errno;
-    if (!slash || slash == t->final || stat_directory(t->final, &st))
-        return;
-    t->folder = strndup(t->final, (size_t)(slash - t->final));
+    t->folder = slash && slash != t->final ? strndup(t->final, (size_t)(slash - t->final)) : NULL;
     t->made = t->folder ? attn_disk_make_path(t->folder) : 0;
     errno = saved;
+    return t->made;
+}
+
+static bool open_new(struct attn_target *t, mode_t mode)
+{
+    free(t->temp);
+    t->temp = NULL;
+    return t->grows ? open_part(t, mode) : open_temp(t, mode);
 }
 
 /* `old` describes the file to be replaced; NULL if there is none. */
@@ -179,8 +185,10 @@ static int open_beside(struct attn_target *t, const struct stat *old, struct att
     /* rename() would replace a write-protected file, but its owner protected it on purpose. */
     if (old && euidaccess(t->final, W_OK) != 0)
         return attn_fail_errno(err, t->name, what);
-    make_folder(t);
-    if (!(t->grows ? open_part(t, mode) : open_temp(t, mode)))
+    bool opened = open_new(t, mode);
+    if (!opened && errno == ENOENT && make_folder(t))
+        opened = open_new(t, mode);
+    if (!opened)
         return t->grows ? attn_disk_not_taken(err, t->name, ".part", what) : attn_fail_errno(err, t->name, what);
     if (old)
         keep_owner(t->fd, old);

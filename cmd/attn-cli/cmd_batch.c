@@ -24,8 +24,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SOME_FAILED = 3 };
-
 static struct {
     const char *format, *path, *summary, *summary_form, *shard;
     const char *over, *metric, *method;

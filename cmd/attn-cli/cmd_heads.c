@@ -6,6 +6,7 @@
 #include "opts_picture.h"
 #include "cli_report.h"
 #include "opts_language.h"
+#include "process.h"
 #include "say.h"
 #include "session.h"
 #include "texts.h"
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SOME_FAILED = 3, USUAL = 24 };   /* USUAL: of --repeat */
+enum { USUAL = 24 };                    /* of --repeat */
 
 static struct {
     const char *by, *format, *path;

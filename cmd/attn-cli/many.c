@@ -3,17 +3,16 @@
 #include "cli_print.h"
 #include "opts_output.h"
 #include "outputs.h"
+#include "process.h"
 #include "say.h"
 #include "texts.h"
 
 #include "base/err.h"
-#include "base/strings.h"
 #include "base/out.h"
+#include "base/strings.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { SOME_FAILED = 3 };
 
 /* ---- putting them together --------------------------------------------------------------- */
 

@@ -14,7 +14,10 @@ const char *process_called(void);       /* the name or path by which this progra
 /* Flushes standard output; a failed write is an error unless nobody reads any more. */
 int process_finish_output(struct attn_err *err);
 
-enum { STOP_STATUS = 75 };              /* EX_TEMPFAIL: run the command again to go on */
+enum {
+    SOME_FAILED = 3,                    /* some of many texts failed, the others have their answers */
+    STOP_STATUS = 75,                   /* EX_TEMPFAIL: run the command again to go on */
+};
 
 /* Lets long work end at a good place: the first SIGINT or SIGTERM is only noted, the second ends the process as if none
  * had been caught.  max_seconds 0: no time limit. */

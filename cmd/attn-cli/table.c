@@ -41,9 +41,12 @@ const struct option model_options[] = {
     {.name = NULL},
 };
 
+#define SENTENCE_ROW                                                                                                   \
+    {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the text itself", .section = OF_INPUT,                      \
+     .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL}
+
 const struct option text_options[] = {
-    {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the text itself",
-     .section = OF_INPUT, .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
+    SENTENCE_ROW,
     {'f', "file", OPT_FILE, &common.file, "PATH", "a text in each line of a file, - is standard input; records of "
      "NDJSON, CSV or TSV by the ending of the path; blank lines are skipped", .section = OF_INPUT,
      .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
@@ -53,8 +56,7 @@ const struct option text_options[] = {
 };
 
 const struct option corpus_options[] = {
-    {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the text itself",
-     .section = OF_INPUT, .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
+    SENTENCE_ROW,
     {'f', "file", OPT_FILE, &common.file, "PATH", "read the text from a file, as a whole, - is standard input; a UTF-8 "
      "byte order mark and one final newline are dropped", .section = OF_INPUT,
      .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},

@@ -129,8 +129,8 @@ struct attn_records_opts texts_records(void)
 {
     return (struct attn_records_opts){
         .path = common.file, .format = record_form.input, .column = record_form.column,
-            .headless = record_form.headless,
-        .guessed = report_column, .texts = common.file ? NULL : typed.item, .n_texts = common.file ? 0 : typed.n};
+        .headless = record_form.headless, .guessed = report_column,
+        .texts = common.file ? NULL : typed.item, .n_texts = common.file ? 0 : typed.n};
 }
 
 static bool copy_bytes(const char **to, const char *from, size_t len)
